@@ -1,0 +1,66 @@
+//! Path rules: which paths a profile opens, and for what.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// What a [`Grant`] allows below its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Access {
+    /// Read, list and execute.
+    Read,
+    /// Everything `Read` allows, and create, write, truncate, rename, link and remove; no device nodes.
+    Write,
+    /// Read, write, truncate and `ioctl` an existing device; nothing can be created or removed.
+    Device,
+}
+
+/// One rule of a session's sandbox: a path, what is allowed below it, and why the rule is there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grant {
+    /// An absolute path; the kernel holds the inode it had when the rule was made.
+    pub path: PathBuf,
+    /// What is allowed on it and below.
+    pub access: Access,
+    /// Why: shown by `policy show` and `policy explain`.
+    pub reason: GrantReason,
+}
+
+/// Where a [`Grant`] comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GrantReason {
+    /// Every mode reads what the user can read.
+    ReadAll,
+    /// The session's workspace.
+    Workspace,
+    /// A root that the session was opened with.
+    Writable,
+    /// The git directory of a linked worktree or submodule.
+    GitDir,
+    /// The common directory of a linked worktree.
+    GitCommonDir,
+    /// The session's private temporary folder.
+    Temp,
+    /// Shared memory and POSIX semaphores.
+    SharedMemory,
+    /// A harmless device that programs expect.
+    Device,
+}
+
+impl GrantReason {
+    /// The rule's name on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            GrantReason::ReadAll => "read-all",
+            GrantReason::Workspace => "workspace",
+            GrantReason::Writable => "writable",
+            GrantReason::GitDir => "git-dir",
+            GrantReason::GitCommonDir => "git-common-dir",
+            GrantReason::Temp => "temp",
+            GrantReason::SharedMemory => "shared-memory",
+            GrantReason::Device => "device",
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Identifiers on the wire. Each is opaque text; a newtype keeps one kind from being taken for another.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Takes the text as it stands.
+            pub fn new(text: impl Into<String>) -> Self {
+                $name(text.into())
+            }
+
+            /// The text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+id! {
+    /// A session: a UUID of version 7, never used again.
+    SessionId
+}
+id! {
+    /// A call, unique in its session; the client chooses it, or else the daemon.
+    CallId
+}
+id! {
+    /// A task, `bash-1`, `bash-2` …, unique in its session and never used again.
+    TaskId
+}

@@ -1,0 +1,23 @@
+//! The Brattice wire protocol, version 1: JSON-RPC 2.0, one message a line, over a Unix stream socket.
+//!
+//! This crate holds the shapes and the line codec and does no I/O. A type stands for one thing on the wire and is
+//! used by the daemon and the client alike. Parameters are decoded strictly (an unknown key is an error that names
+//! it), results leniently (a newer daemon may say more).
+
+pub mod bytes;
+pub mod codec;
+pub mod hello;
+pub mod ids;
+pub mod outcome;
+pub mod policy;
+pub mod rpc;
+pub mod session;
+pub mod status;
+pub mod task;
+pub mod tools;
+
+pub use ids::{CallId, SessionId, TaskId};
+pub use rpc::{ErrorCode, Message, Notification, Request, RequestId, Response, RpcError};
+
+/// The protocol's version, told in `hello`.
+pub const PROTOCOL: u32 = 1;

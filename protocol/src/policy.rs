@@ -1,0 +1,40 @@
+//! `policy.explain` and `policy.show`.
+
+use serde::{Deserialize, Serialize};
+
+use brattice_policy::{Grant, Mode, Network, Operation};
+
+use crate::SessionId;
+
+pub use brattice_policy::Verdict;
+
+/// Parameters of `policy.explain`; the result is a [`Verdict`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExplainParams {
+    /// The session.
+    pub session: SessionId,
+    /// The path; a relative one starts at the session's cwd.
+    pub path: String,
+    /// What somebody wants to do with it.
+    pub operation: Operation,
+}
+
+/// Parameters of `policy.show`; the result is a [`Policy`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShowParams {
+    /// The session.
+    pub session: SessionId,
+}
+
+/// The policy that holds a session's commands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Policy {
+    /// The mode.
+    pub mode: Mode,
+    /// The network setting.
+    pub network: Network,
+    /// The path rules, the very ones that Landlock was given.
+    pub grants: Vec<Grant>,
+}

@@ -1,0 +1,157 @@
+//! `session.*`: opening, resuming, changing, listing and closing sessions.
+
+use serde::{Deserialize, Serialize};
+
+use brattice_policy::layer::LayerReport;
+use brattice_policy::{Mode, Network};
+
+use crate::SessionId;
+
+/// A toolset: which tools a session declares and how results are put into words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolsetName {
+    /// The default, which can do all that the rest can.
+    #[default]
+    Standard,
+    /// The tools of the `dsh` runtime.
+    Dsh,
+}
+
+impl ToolsetName {
+    /// The name on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            ToolsetName::Standard => "standard",
+            ToolsetName::Dsh => "dsh",
+        }
+    }
+}
+
+/// Parameters of `session.open`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpenParams {
+    /// The absolute path of the workspace, an existing folder.
+    pub workspace: String,
+    /// Where relative paths start; the workspace unless given. Widens nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// The sandbox mode; `workspace-write` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// The toolset; `standard` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub toolset: Option<ToolsetName>,
+    /// The network setting; `full` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
+    /// Extra writable roots: absolute paths of existing folders.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub writable: Vec<String>,
+    /// A name for people, shown in listings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Settings of the toolset.
+    #[serde(default, skip_serializing_if = "Options::is_empty")]
+    pub options: Options,
+}
+
+/// `options` of `session.open`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Options {
+    /// Tools that are not declared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disable: Vec<String>,
+    /// `dsh`: the value of `DSH_HOME`; `~/.dsh` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dsh_home: Option<String>,
+}
+
+impl Options {
+    /// Whether every option has its default.
+    pub fn is_empty(&self) -> bool {
+        *self == Options::default()
+    }
+}
+
+/// The result of `session.open`, `session.resume` and `session.update`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// The session's id.
+    pub session: SessionId,
+    /// The canonical workspace.
+    pub workspace: String,
+    /// Where relative paths start.
+    pub cwd: String,
+    /// The mode of commands that start from now on.
+    pub mode: Mode,
+    /// The toolset.
+    pub toolset: ToolsetName,
+    /// The network setting.
+    pub network: Network,
+    /// The layers that hold a command of this session.
+    pub sandbox: LayerReport,
+}
+
+/// Parameters that name a session and nothing else: `session.resume`, `session.turn`, `session.close`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SessionParams {
+    /// The session.
+    pub session: SessionId,
+}
+
+/// Parameters of `session.update`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UpdateParams {
+    /// The session.
+    pub session: SessionId,
+    /// The mode of commands that start from now on; running ones keep theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+}
+
+/// The result of `session.turn`: the counters of the turn that ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    /// The counters.
+    pub counters: Counters,
+}
+
+/// What a turn did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counters {
+    /// Results of `bash`.
+    pub commands: u64,
+    /// Results of `read`, `write` and `edit`.
+    pub file_ops: u64,
+    /// Results of the skill tools.
+    pub skills: u64,
+}
+
+/// One line of `session.list`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionSummary {
+    /// The session's id.
+    pub session: SessionId,
+    /// The name for people, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The canonical workspace.
+    pub workspace: String,
+    /// The mode.
+    pub mode: Mode,
+    /// The toolset.
+    pub toolset: ToolsetName,
+    /// The network setting.
+    pub network: Network,
+    /// Whether a client holds it.
+    pub attached: bool,
+    /// Tasks that run.
+    pub running: usize,
+    /// Seconds since 1970 at which it was opened.
+    pub opened: u64,
+}

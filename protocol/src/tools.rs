@@ -1,0 +1,209 @@
+//! `tools.list`, `tools.call`, `tools.cancel`, and the notifications about a call. Shapes follow MCP.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::bytes::Encoding;
+use crate::{CallId, SessionId, TaskId};
+
+/// Whose shape declarations have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolFormat {
+    /// MCP's.
+    #[default]
+    Mcp,
+    /// OpenAI's function tools.
+    Openai,
+    /// Anthropic's tools.
+    Anthropic,
+}
+
+/// Parameters of `tools.list`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ListParams {
+    /// The session.
+    pub session: SessionId,
+    /// The declarations' shape; MCP's unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<ToolFormat>,
+}
+
+/// The result of `tools.list`. Each entry has the shape that was asked for; in MCP's it is a [`Tool`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolList {
+    /// The declarations, in the toolset's order.
+    pub tools: Vec<Value>,
+}
+
+/// A tool's declaration in MCP's shape.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Tool {
+    /// The name that `tools.call` takes.
+    pub name: String,
+    /// A title for people.
+    pub title: String,
+    /// What it does, its limits, and what its markers mean.
+    pub description: String,
+    /// A JSON schema of the arguments.
+    pub input_schema: Value,
+    /// Hints on risk.
+    pub annotations: Annotations,
+}
+
+/// MCP's hints on what a tool may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Annotations {
+    /// It changes nothing.
+    pub read_only_hint: bool,
+    /// It may destroy something.
+    pub destructive_hint: bool,
+    /// Calling it twice is calling it once.
+    pub idempotent_hint: bool,
+    /// It may reach beyond this machine.
+    pub open_world_hint: bool,
+}
+
+/// Parameters of `tools.call`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CallParams {
+    /// The session.
+    pub session: SessionId,
+    /// Unique in the session; sent again with equal arguments it never runs twice. Absent: the daemon makes one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallId>,
+    /// The tool.
+    pub name: String,
+    /// Its arguments. Faults in them are results, not errors.
+    #[serde(default)]
+    pub arguments: Map<String, Value>,
+}
+
+/// The result of `tools.call`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallResult {
+    /// What the model reads.
+    pub content: Vec<Content>,
+    /// Whether the call failed as a call; an exit code is no failure.
+    pub is_error: bool,
+    /// The same facts as data: a [`crate::outcome::CommandOutcome`] for `bash`; null where nothing ran.
+    pub structured_content: Value,
+    /// Facts for clients; see [`META_CALL`].
+    #[serde(rename = "_meta")]
+    pub meta: Map<String, Value>,
+}
+
+/// The key in `_meta` that holds the call's id.
+pub const META_CALL: &str = "dev.brattice/call";
+
+/// One block of a result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum Content {
+    /// Text.
+    Text {
+        /// The text.
+        text: String,
+    },
+}
+
+impl CallResult {
+    /// All text blocks, joined.
+    pub fn text(&self) -> String {
+        self.content.iter().map(|Content::Text { text }| text.as_str()).collect()
+    }
+}
+
+/// Parameters of `tools.cancel`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CancelParams {
+    /// The session.
+    pub session: SessionId,
+    /// The call.
+    pub call: CallId,
+}
+
+/// Notification `call.started`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallStarted {
+    /// The session.
+    pub session: SessionId,
+    /// The call.
+    pub call: CallId,
+    /// The tool.
+    pub tool: String,
+    /// One line for people.
+    pub title: String,
+    /// ACP's kind of tool call: `execute` for `bash`.
+    pub kind: String,
+    /// Files that it concerns.
+    pub locations: Vec<Location>,
+    /// The task, once there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskId>,
+}
+
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Location {
+    /// The absolute path.
+    pub path: String,
+    /// The line, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+}
+
+/// Which stream of a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stream {
+    /// Standard output; both streams where they are merged.
+    #[default]
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// Notification `call.output`, to clients that watch output; at most 20 a second for a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallOutput {
+    /// The session.
+    pub session: SessionId,
+    /// The call.
+    pub call: CallId,
+    /// Which stream.
+    pub stream: Stream,
+    /// Where `data` begins in the stream. A gap to the end of the one before is what this watcher skipped.
+    pub offset: u64,
+    /// The bytes.
+    pub data: String,
+    /// How `data` holds them.
+    pub encoding: Encoding,
+}
+
+/// Notification `call.finished`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallFinished {
+    /// The session.
+    pub session: SessionId,
+    /// The call.
+    pub call: CallId,
+    /// ACP's status.
+    pub status: CallStatus,
+}
+
+/// ACP's status of a finished tool call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CallStatus {
+    /// It ran, whatever its exit code.
+    Completed,
+    /// `isError`.
+    Failed,
+}
