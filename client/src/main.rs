@@ -1,1 +1,8 @@
-fn main() {}
+//! The `brattice` command. Arguments and words for people are in [`cli`], what each command does in [`commands`].
+
+mod cli;
+mod commands;
+
+fn main() -> std::process::ExitCode {
+    cli::main()
+}

@@ -1,1 +1,36 @@
-fn main() {}
+//! `bratticed`: the daemon, and under hidden roles the processes that it starts of itself.
+//!
+//! ```text
+//!  bratticed             the control plane: sockets, sessions, tools          run
+//!  bratticed supervise   a session's data plane: pipes, spools, records       exec
+//!  bratticed launch      sets up a mode once and starts its commands          exec
+//! ```
+//!
+//! The hidden roles are told apart before anything else happens: they fork, and a launcher sets up its confinement while
+//! it has one thread, so no runtime and no other thread may exist by then. What a command line means is `arguments`'
+//! part.
+
+mod arguments;
+mod exec;
+mod fault;
+mod logging;
+mod methods;
+mod ready;
+mod run;
+mod server;
+mod session;
+mod signals;
+mod state;
+mod tools;
+mod toolset;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let role = std::env::args_os().nth(1);
+    match role.as_ref().and_then(|role| role.to_str()) {
+        Some("supervise") => exec::supervisor_main(),
+        Some("launch") => exec::launcher_main(),
+        _ => run::main(),
+    }
+}

@@ -25,15 +25,22 @@ const FIXED: [(&str, &str); 7] = [
 /// Whether a variable's name looks like a secret's, by a whole word of the name: `GITHUB_TOKEN`, `API_KEY` and
 /// `AWS_ACCESS_KEY_ID` do, `KEYBOARD_LAYOUT` does not, and a run-together `APIKEY` does.
 pub fn looks_secret(name: &str) -> bool {
-    name.to_ascii_uppercase()
-        .split('_')
-        .any(|word| SECRET_PARTS.iter().any(|part| word.ends_with(part) || word.strip_suffix('S').is_some_and(|word| word.ends_with(part))))
+    name.to_ascii_uppercase().split('_').any(|word| {
+        SECRET_PARTS.iter().any(|part| {
+            word.ends_with(part)
+                || word
+                    .strip_suffix('S')
+                    .is_some_and(|word| word.ends_with(part))
+        })
+    })
 }
 
 /// The session's base environment from the daemon's own.
 pub fn base(ambient: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>) -> Environment {
-    let mut environment: Environment =
-        ambient.into_iter().filter(|(name, _)| is_kept(&String::from_utf8_lossy(name))).collect();
+    let mut environment: Environment = ambient
+        .into_iter()
+        .filter(|(name, _)| is_kept(&String::from_utf8_lossy(name)))
+        .collect();
     for (name, value) in FIXED {
         environment.insert(name.into(), value.into());
     }
@@ -43,10 +50,17 @@ pub fn base(ambient: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>) -> Environmen
 fn is_kept(name: &str) -> bool {
     // Loader and shell start-up variables would make the daemon's own caller a part of every command; those that
     // only concern the daemon's socket activation are not the command's either (sd_listen_fds(3)).
-    const NOT_OURS: [&str; 4] = ["LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "NOTIFY_SOCKET"];
+    const NOT_OURS: [&str; 4] = [
+        "LISTEN_FDS",
+        "LISTEN_PID",
+        "LISTEN_FDNAMES",
+        "NOTIFY_SOCKET",
+    ];
     !name.is_empty()
         && !looks_secret(name)
-        && !MANAGED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+        && !MANAGED_PREFIXES
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
         && !NOT_OURS.contains(&name)
 }
 
@@ -55,33 +69,66 @@ mod tests {
     use super::*;
 
     fn names(ambient: &[&str]) -> Vec<String> {
-        base(ambient.iter().map(|name| (name.as_bytes().to_vec(), b"x".to_vec())))
-            .into_keys()
-            .map(|name| String::from_utf8_lossy(&name).into_owned())
-            .filter(|name| !FIXED.iter().any(|(fixed, _)| fixed == name))
-            .collect()
+        base(
+            ambient
+                .iter()
+                .map(|name| (name.as_bytes().to_vec(), b"x".to_vec())),
+        )
+        .into_keys()
+        .map(|name| String::from_utf8_lossy(&name).into_owned())
+        .filter(|name| !FIXED.iter().any(|(fixed, _)| fixed == name))
+        .collect()
     }
 
     #[test]
     fn drops_secrets_and_managed_names() {
         let ambient = [
-            "PATH", "HOME", "GITHUB_TOKEN", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID",
-            "DB_PASSWORD", "APIKEY", "TOKENS", "BRATTICE_SOCKET", "DSH_HOME", "KEYBOARD", "MONKEYS_HOME",
-            "NOTIFY_SOCKET", "CARGO_HOME",
+            "PATH",
+            "HOME",
+            "GITHUB_TOKEN",
+            "OPENAI_API_KEY",
+            "AWS_SECRET_ACCESS_KEY",
+            "AWS_ACCESS_KEY_ID",
+            "DB_PASSWORD",
+            "APIKEY",
+            "TOKENS",
+            "BRATTICE_SOCKET",
+            "DSH_HOME",
+            "KEYBOARD",
+            "MONKEYS_HOME",
+            "NOTIFY_SOCKET",
+            "CARGO_HOME",
         ];
         assert_eq!(names(&ambient), ["CARGO_HOME", "HOME", "KEYBOARD", "PATH"]);
     }
 
     #[test]
     fn sets_what_keeps_programs_quiet() {
-        let environment = base([(b"TERM".to_vec(), b"xterm".to_vec()), (b"PAGER".to_vec(), b"less".to_vec())]);
+        let environment = base([
+            (b"TERM".to_vec(), b"xterm".to_vec()),
+            (b"PAGER".to_vec(), b"less".to_vec()),
+        ]);
         let text: Vec<_> = environment
             .iter()
-            .map(|(name, value)| format!("{}={}", String::from_utf8_lossy(name), String::from_utf8_lossy(value)))
+            .map(|(name, value)| {
+                format!(
+                    "{}={}",
+                    String::from_utf8_lossy(name),
+                    String::from_utf8_lossy(value)
+                )
+            })
             .collect();
         assert_eq!(
             text,
-            ["GIT_EDITOR=true", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "NO_COLOR=1", "PAGER=cat", "PYTHONUNBUFFERED=1", "TERM=dumb"]
+            [
+                "GIT_EDITOR=true",
+                "GIT_PAGER=cat",
+                "GIT_TERMINAL_PROMPT=0",
+                "NO_COLOR=1",
+                "PAGER=cat",
+                "PYTHONUNBUFFERED=1",
+                "TERM=dumb"
+            ]
         );
     }
 }

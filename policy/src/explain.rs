@@ -40,7 +40,12 @@ pub struct Verdict {
 /// path leads to, so the caller resolves it first).
 pub fn explain(profile: &Profile, path: &Path, operation: Operation) -> Verdict {
     if !profile.mode.is_confined() {
-        return Verdict { allowed: true, layer: None, rule: None, mode_needed: None };
+        return Verdict {
+            allowed: true,
+            layer: None,
+            rule: None,
+            mode_needed: None,
+        };
     }
     let rule = deciding_rule(profile, path, operation);
     let mode_needed = match rule {
@@ -48,9 +53,17 @@ pub fn explain(profile: &Profile, path: &Path, operation: Operation) -> Verdict 
         None => Mode::ALL
             .into_iter()
             .filter(|mode| *mode > profile.mode)
-            .find(|mode| !mode.is_confined() || deciding_rule(&profile.with_mode(*mode), path, operation).is_some()),
+            .find(|mode| {
+                !mode.is_confined()
+                    || deciding_rule(&profile.with_mode(*mode), path, operation).is_some()
+            }),
     };
-    Verdict { allowed: rule.is_some(), layer: Some("landlock".to_owned()), rule, mode_needed }
+    Verdict {
+        allowed: rule.is_some(),
+        layer: Some("landlock".to_owned()),
+        rule,
+        mode_needed,
+    }
 }
 
 /// The most specific rule that allows the operation. Landlock unites the rights along the path's ancestors, so any
@@ -59,7 +72,9 @@ fn deciding_rule(profile: &Profile, path: &Path, operation: Operation) -> Option
     profile
         .grants()
         .iter()
-        .filter(|grant| carries(grant.access, operation) && covers(&grant.path, grant.reason, path, operation))
+        .filter(|grant| {
+            carries(grant.access, operation) && covers(&grant.path, grant.reason, path, operation)
+        })
         .max_by_key(|grant| grant.path.components().count())
         .map(|grant| format!("{} {}", grant.reason.as_str(), grant.path.display()))
 }
@@ -74,7 +89,8 @@ fn carries(access: Access, operation: Operation) -> bool {
 
 /// Creating or removing a name needs the right on its parent, so a root's own name is not covered by the root.
 fn covers(rule: &Path, reason: GrantReason, path: &Path, operation: Operation) -> bool {
-    let names = matches!(operation, Operation::Create | Operation::Remove) && reason != GrantReason::ReadAll;
+    let names = matches!(operation, Operation::Create | Operation::Remove)
+        && reason != GrantReason::ReadAll;
     path.starts_with(rule) && !(names && path == rule)
 }
 
@@ -83,7 +99,11 @@ mod tests {
     use super::*;
     use crate::profile::tests::profile;
 
-    fn verdict(mode: Mode, path: &str, operation: Operation) -> (bool, Option<String>, Option<Mode>) {
+    fn verdict(
+        mode: Mode,
+        path: &str,
+        operation: Operation,
+    ) -> (bool, Option<String>, Option<Mode>) {
         let verdict = explain(&profile(mode), Path::new(path), operation);
         (verdict.allowed, verdict.rule, verdict.mode_needed)
     }
@@ -93,19 +113,73 @@ mod tests {
         use Mode::{DangerFullAccess, ReadOnly, WorkspaceWrite};
         let rule = |text: &str| Some(text.to_owned());
         let cases = [
-            (ReadOnly, "/etc/hosts", Operation::Read, (true, rule("read-all /"), None)),
-            (ReadOnly, "/ws/a", Operation::Write, (false, None, Some(WorkspaceWrite))),
-            (ReadOnly, "/etc/hosts", Operation::Write, (false, None, Some(DangerFullAccess))),
-            (ReadOnly, "/state/tmp/x", Operation::Create, (true, rule("temp /state/tmp"), None)),
-            (WorkspaceWrite, "/ws/a", Operation::Write, (true, rule("workspace /ws"), None)),
-            (WorkspaceWrite, "/ws", Operation::Remove, (false, None, Some(DangerFullAccess))),
-            (WorkspaceWrite, "/wsx/a", Operation::Create, (false, None, Some(DangerFullAccess))),
-            (WorkspaceWrite, "/dev/null", Operation::Write, (true, rule("device /dev/null"), None)),
-            (WorkspaceWrite, "/dev/null", Operation::Remove, (false, None, Some(DangerFullAccess))),
-            (DangerFullAccess, "/etc/hosts", Operation::Write, (true, None, None)),
+            (
+                ReadOnly,
+                "/etc/hosts",
+                Operation::Read,
+                (true, rule("read-all /"), None),
+            ),
+            (
+                ReadOnly,
+                "/ws/a",
+                Operation::Write,
+                (false, None, Some(WorkspaceWrite)),
+            ),
+            (
+                ReadOnly,
+                "/etc/hosts",
+                Operation::Write,
+                (false, None, Some(DangerFullAccess)),
+            ),
+            (
+                ReadOnly,
+                "/state/tmp/x",
+                Operation::Create,
+                (true, rule("temp /state/tmp"), None),
+            ),
+            (
+                WorkspaceWrite,
+                "/ws/a",
+                Operation::Write,
+                (true, rule("workspace /ws"), None),
+            ),
+            (
+                WorkspaceWrite,
+                "/ws",
+                Operation::Remove,
+                (false, None, Some(DangerFullAccess)),
+            ),
+            (
+                WorkspaceWrite,
+                "/wsx/a",
+                Operation::Create,
+                (false, None, Some(DangerFullAccess)),
+            ),
+            (
+                WorkspaceWrite,
+                "/dev/null",
+                Operation::Write,
+                (true, rule("device /dev/null"), None),
+            ),
+            (
+                WorkspaceWrite,
+                "/dev/null",
+                Operation::Remove,
+                (false, None, Some(DangerFullAccess)),
+            ),
+            (
+                DangerFullAccess,
+                "/etc/hosts",
+                Operation::Write,
+                (true, None, None),
+            ),
         ];
         for (mode, path, operation, expected) in cases {
-            assert_eq!(verdict(mode, path, operation), expected, "{mode} {operation:?} {path}");
+            assert_eq!(
+                verdict(mode, path, operation),
+                expected,
+                "{mode} {operation:?} {path}"
+            );
         }
     }
 }

@@ -6,7 +6,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 /// How far a command is confined. The order is strict: `ReadOnly < WorkspaceWrite < DangerFullAccess`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Reads everything the user can read, writes nothing but the session's private temporary folder.
@@ -65,7 +67,9 @@ mod tests {
 
     #[test]
     fn order_is_strict_and_names_round_trip() {
-        assert!(Mode::ReadOnly < Mode::WorkspaceWrite && Mode::WorkspaceWrite < Mode::DangerFullAccess);
+        assert!(
+            Mode::ReadOnly < Mode::WorkspaceWrite && Mode::WorkspaceWrite < Mode::DangerFullAccess
+        );
         for mode in Mode::ALL {
             assert_eq!(mode.as_str().parse::<Mode>(), Ok(mode));
         }

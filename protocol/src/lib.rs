@@ -8,6 +8,7 @@ pub mod bytes;
 pub mod codec;
 pub mod hello;
 pub mod ids;
+pub mod location;
 pub mod outcome;
 pub mod policy;
 pub mod rpc;
@@ -16,6 +17,10 @@ pub mod status;
 pub mod task;
 pub mod tools;
 
+pub use brattice_policy::layer::LayerReport;
+pub use brattice_policy::{
+    Access, Grant, Layer, LayerName, LayerState, Mode, Network, Operation, Verdict,
+};
 pub use ids::{CallId, SessionId, TaskId};
 pub use rpc::{ErrorCode, Message, Notification, Request, RequestId, Response, RpcError};
 

@@ -75,12 +75,12 @@ pub struct RpcError {
     pub message: String,
     /// The stable text code and the way out.
     #[serde(default)]
-    pub data: ErrorData,
+    pub data: ErrorDetail,
 }
 
 /// The stable part of an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ErrorData {
+pub struct ErrorDetail {
     /// What kind of error it is; `None` from a peer that does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<ErrorCode>,
@@ -145,7 +145,7 @@ impl RpcError {
 
     /// An error whose number JSON-RPC prescribes.
     pub fn numbered(number: i64, code: ErrorCode, message: impl Into<String>) -> Self {
-        RpcError { code: number, message: message.into(), data: ErrorData { code: Some(code), hint: None } }
+        RpcError { code: number, message: message.into(), data: ErrorDetail { code: Some(code), hint: None } }
     }
 
     /// The same error with the way out.

@@ -1,1 +1,41 @@
+//! The end-to-end harness: a [`World`] is a throw-away folder with a `bratticed` of its own, a [`Session`] calls tools
+//! in it, [`World::native`] runs the same shell text without any confinement.
+//!
+//! The tests know the daemon by its two binaries, its sockets and its contract, never by its inside. They pass as
+//! root and as an ordinary user; a kernel feature that is missing fails them. What a test asserts is order and
+//! outcome: limits on time are generous, since tests share the machine with each other.
+//!
+//! ```text
+//! World ── root/ws ($WS)  root/out ($OUT)  root/home ($HOME)  root/state  root/run/b.sock
+//!   ├─ Daemon     the process, waited for until READY, ended by its pid
+//!   ├─ Session    one connection and one session: bash(…) -> Reply
+//!   ├─ Wire       one bare connection: lines in, lines out
+//!   └─ native(…)  the unconfined twin
+//! ```
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "this library runs in tests only: a broken harness ends the test that uses it"
+)]
 
+mod binaries;
+mod daemon;
+mod native;
+mod process;
+mod reply;
+mod root;
+mod session;
+mod until;
+mod wire;
+mod world;
+
+pub use binaries::{brattice, bratticed};
+pub use daemon::Daemon;
+pub use native::Native;
+pub use process::Process;
+pub use reply::Reply;
+pub use session::{Opening, Pending, Session};
+pub use until::{PATIENCE, eventually};
+pub use wire::Wire;
+pub use world::{CONFINED, World, WorldBuilder};

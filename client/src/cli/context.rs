@@ -1,0 +1,135 @@
+//! What every command is given: where the daemon is, whether to start one, and how to show results.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use brattice_client::start::{self, RootPolicy, StartOptions};
+use brattice_client::{Client, ConnectOptions, Locations};
+use brattice_protocol::location;
+use serde::Serialize;
+
+use super::arguments::Global;
+use super::failure::Failure;
+use super::terminal::{Format, Style};
+
+/// What to do where no daemon answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Absent {
+    Start(RootPolicy),
+    Fail,
+}
+
+/// The global flags, resolved against the environment.
+#[derive(Clone, Debug)]
+pub(crate) struct Context {
+    pub(crate) locations: Locations,
+    pub(crate) format: Format,
+    absent: Absent,
+}
+
+impl Context {
+    /// Resolves the global flags. They come before the environment's variables of the same meaning.
+    pub(crate) fn new(global: &Global) -> Result<Self, Failure> {
+        let socket = absolute(global.socket.as_deref())?;
+        let control_socket = absolute(global.control_socket.as_deref())?;
+        let locations = Locations::from_env(|name| match name {
+            location::SOCKET if socket.is_some() => socket.clone(),
+            location::CONTROL_SOCKET if control_socket.is_some() => control_socket.clone(),
+            _ => std::env::var_os(name),
+        })?;
+        let absent = match (global.no_start, global.allow_root) {
+            (true, _) => Absent::Fail,
+            (false, true) => Absent::Start(RootPolicy::Allow),
+            (false, false) => Absent::Start(RootPolicy::Refuse),
+        };
+        Ok(Context {
+            locations,
+            format: Format::of(global),
+            absent,
+        })
+    }
+
+    /// The same, showing data whatever `--json` says.
+    pub(crate) fn for_programs(&self) -> Self {
+        Context {
+            format: Format::Json,
+            ..self.clone()
+        }
+    }
+
+    /// A connection to the agents' socket.
+    pub(crate) async fn agent(&self) -> Result<Client, Failure> {
+        self.connect(&self.locations.socket).await
+    }
+
+    /// A connection to the operators' socket.
+    pub(crate) async fn operator(&self) -> Result<Client, Failure> {
+        self.connect(&self.locations.control_socket).await
+    }
+
+    /// A connection to the operators' socket if a daemon runs; none is started.
+    pub(crate) async fn running_daemon(&self) -> Result<Option<Client>, Failure> {
+        match Client::connect(&self.locations.control_socket, identity()).await {
+            Ok(client) => Ok(Some(client)),
+            Err(error) if error.is_absent_daemon() => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn connect(&self, socket: &Path) -> Result<Client, Failure> {
+        match self.absent {
+            Absent::Fail => Ok(Client::connect(socket, identity()).await?),
+            Absent::Start(root) => {
+                let options = StartOptions {
+                    program: start::find_daemon(),
+                    locations: self.locations.clone(),
+                    root,
+                };
+                Ok(start::connect_or_start(socket, identity(), &options).await?)
+            }
+        }
+    }
+
+    /// Shows a result on standard output: `data` to programs, `text` to people.
+    pub(crate) fn show<T: Serialize>(
+        &self,
+        what: &'static str,
+        data: &T,
+        text: impl FnOnce(Style) -> String,
+    ) -> Result<ExitCode, Failure> {
+        let shown = match self.format {
+            Format::Text => text(Style::of_stdout()),
+            Format::Json => serde_json::to_string_pretty(data)
+                .map(|json| json + "\n")
+                .map_err(|source| Failure::Json { what, source })?,
+        };
+        print(&shown)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Writes to standard output at once.
+pub(crate) fn print(bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
+    let mut stdout = std::io::stdout().lock();
+    stdout
+        .write_all(bytes.as_ref())
+        .and_then(|()| stdout.flush())
+        .map_err(Failure::output("output"))
+}
+
+fn identity() -> ConnectOptions {
+    ConnectOptions::new(env!("CARGO_BIN_NAME"), env!("CARGO_PKG_VERSION"))
+}
+
+fn absolute(path: Option<&Path>) -> Result<Option<OsString>, Failure> {
+    path.map(|path| match std::path::absolute(path) {
+        Ok(absolute) => Ok(absolute.into_os_string()),
+        Err(source) => Err(Failure::Path {
+            path: path.to_owned(),
+            source,
+        }),
+    })
+    .transpose()
+}

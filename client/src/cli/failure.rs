@@ -1,0 +1,178 @@
+//! Why a command of `brattice` failed, and how that is told: what, its causes, a hint; then exit status 125.
+
+use std::error::Error as _;
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use brattice_client::start::StartError;
+use brattice_client::{ClientError, LocationError};
+use serde_json::json;
+
+use super::terminal::{Format, Style};
+use crate::commands::interrupt::Interrupt;
+
+/// The exit status when Brattice itself failed.
+pub(crate) const BRATTICE_FAILED: u8 = 125;
+
+/// What a program gets that SIGPIPE ends: 128 + 13.
+pub(crate) const NOBODY_READS: u8 = 141;
+
+/// A failure of a command.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error(transparent)]
+    Location(#[from] LocationError),
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    #[error(transparent)]
+    Start(#[from] StartError),
+    #[error("cannot start the runtime")]
+    Runtime(#[source] io::Error),
+    #[error("cannot listen for signals")]
+    Signals(#[source] io::Error),
+    #[error("interrupted by {}", .0.name())]
+    Interrupted(Interrupt),
+    #[error("cannot resolve {}", path.display())]
+    Path { path: PathBuf, source: io::Error },
+    #[error("cannot find the current folder")]
+    CurrentFolder(#[source] io::Error),
+    #[error("not valid UTF-8: {}", .0.display())]
+    NotUtf8(OsString),
+    #[error("the arguments of {tool} are no JSON object")]
+    Arguments {
+        tool: String,
+        source: serde_json::Error,
+    },
+    #[error("cannot write {what} as JSON")]
+    Json {
+        what: &'static str,
+        source: serde_json::Error,
+    },
+    #[error("cannot write to standard {name}")]
+    Output {
+        name: &'static str,
+        source: io::Error,
+    },
+    #[error("cannot read standard input")]
+    Input(#[source] io::Error),
+    #[error("the daemon sent output of {task} that is not base64")]
+    Garbled {
+        task: String,
+        source: brattice_protocol::bytes::BadBase64,
+    },
+    #[error("the command did not run: {}", reason.as_deref().unwrap_or("no reason was given"))]
+    NotRun { reason: Option<String> },
+    #[error("how the command ended is not known")]
+    Lost,
+    #[error("no session {0}")]
+    UnknownSession(String),
+    #[error("the daemon still answers at {} after {seconds} s", path.display())]
+    StillThere { path: PathBuf, seconds: u64 },
+}
+
+impl Failure {
+    /// A failure to write what people or programs would have read.
+    pub(crate) fn output(name: &'static str) -> impl Fn(io::Error) -> Failure {
+        move |source| Failure::Output { name, source }
+    }
+
+    fn hint(&self) -> Option<&str> {
+        match self {
+            Failure::Client(error) => error.hint(),
+            Failure::Start(error) => error.hint(),
+            Failure::Location(LocationError::NoState) => Some("set HOME or BRATTICE_STATE"),
+            Failure::UnknownSession(_) => Some("`brattice session list` shows those there are"),
+            Failure::Arguments { .. } => {
+                Some("an example: brattice call bash '{\"command\": \"ls\"}'")
+            }
+            Failure::StillThere { .. } => Some("`brattice daemon status` tells what it is doing"),
+            Failure::Lost => Some("the daemon's log tells more"),
+            Failure::Location(LocationError::Relative { .. })
+            | Failure::Runtime(_)
+            | Failure::Signals(_)
+            | Failure::Interrupted(_)
+            | Failure::Path { .. }
+            | Failure::CurrentFolder(_)
+            | Failure::NotUtf8(_)
+            | Failure::Json { .. }
+            | Failure::Output { .. }
+            | Failure::Input(_)
+            | Failure::Garbled { .. }
+            | Failure::NotRun { .. } => None,
+        }
+    }
+
+    /// Tells the failure on standard error and gives the exit status.
+    pub(crate) fn report(&self, format: Format) -> ExitCode {
+        let status = match self {
+            // Whoever closed the pipe knows, as after SIGPIPE.
+            Failure::Output { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
+                return ExitCode::from(NOBODY_READS);
+            }
+            Failure::Interrupted(interrupt) => interrupt.exit_status(),
+            _ => BRATTICE_FAILED,
+        };
+        self.warn(format);
+        ExitCode::from(status)
+    }
+
+    /// Tells the failure on standard error.
+    pub(crate) fn warn(&self, format: Format) {
+        let told = match format {
+            Format::Json => format!("{}\n", self.data()),
+            Format::Text => self.text(Style::of_stderr()),
+        };
+        // Where standard error cannot be written there is nobody left to tell; the exit status remains.
+        drop(io::stderr().write_all(told.as_bytes()));
+    }
+
+    fn causes(&self) -> Vec<String> {
+        std::iter::successors(self.source(), |cause| (*cause).source())
+            .map(ToString::to_string)
+            .collect()
+    }
+
+    fn text(&self, style: Style) -> String {
+        let mut text = format!("{} {self}\n", style.red("brattice:"));
+        for cause in self.causes() {
+            text.push_str(&format!("  caused by: {cause}\n"));
+        }
+        if let Some(hint) = self.hint() {
+            text.push_str(&format!("  {} {hint}\n", style.bold("hint:")));
+        }
+        text
+    }
+
+    fn data(&self) -> serde_json::Value {
+        json!({"error": {"message": self.to_string(), "causes": self.causes(), "hint": self.hint()}})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_names_the_thing_its_causes_and_the_way_out() {
+        let failure = Failure::Client(ClientError::Connect {
+            path: "/s/b.sock".into(),
+            source: io::Error::from_raw_os_error(2),
+        });
+        assert_eq!(
+            failure.text(Style::Plain),
+            "brattice: cannot connect to the daemon at /s/b.sock\n  \
+             caused by: No such file or directory (os error 2)\n  \
+             hint: no daemon runs there: start one with `brattice daemon start`\n"
+        );
+        assert_eq!(
+            failure.data(),
+            json!({"error": {
+                "message": "cannot connect to the daemon at /s/b.sock",
+                "causes": ["No such file or directory (os error 2)"],
+                "hint": "no daemon runs there: start one with `brattice daemon start`",
+            }})
+        );
+    }
+}

@@ -1,0 +1,18 @@
+//! The edge of the command: arguments parsed without doing work, and everything that people read.
+//!
+//! ```text
+//!  arguments ──▶ context (where, and whether to start a daemon) ──▶ commands::perform ──▶ exit status
+//!                                                                        └── failure ──▶ stderr, 125
+//! ```
+
+pub(crate) mod arguments;
+pub(crate) mod confinement;
+pub(crate) mod context;
+pub(crate) mod duration;
+pub(crate) mod failure;
+mod launch;
+pub(crate) mod terminal;
+
+pub(crate) use context::Context;
+pub(crate) use failure::Failure;
+pub(crate) use launch::main;

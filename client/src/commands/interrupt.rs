@@ -1,0 +1,130 @@
+//! SIGINT, SIGTERM and SIGHUP: a person or a supervisor wants the command to end.
+//!
+//! What is done about it is each command's part: the first asks for the end, a second one insists.
+
+use std::future::Future;
+use std::io;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::cli::Failure;
+
+/// One of the signals that ask for the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interrupt {
+    /// Ctrl-C.
+    Int,
+    /// `kill`.
+    Term,
+    /// The terminal is gone.
+    Hup,
+}
+
+impl Interrupt {
+    const ALL: [Interrupt; 3] = [Interrupt::Int, Interrupt::Term, Interrupt::Hup];
+
+    /// Its name, as signal(7) has it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Interrupt::Int => "SIGINT",
+            Interrupt::Term => "SIGTERM",
+            Interrupt::Hup => "SIGHUP",
+        }
+    }
+
+    /// The exit status of a program that it ended: 128 and its number.
+    pub(crate) fn exit_status(self) -> u8 {
+        // The three numbers are 2, 15 and 1.
+        u8::try_from(128 + self.kind().as_raw_value()).unwrap_or(u8::MAX)
+    }
+
+    const fn kind(self) -> SignalKind {
+        match self {
+            Interrupt::Int => SignalKind::interrupt(),
+            Interrupt::Term => SignalKind::terminate(),
+            Interrupt::Hup => SignalKind::hangup(),
+        }
+    }
+}
+
+/// The signals, from the moment this was made. Those that were ignored when this program began, as under nohup(1),
+/// stay ignored.
+#[derive(Debug)]
+pub(crate) struct Interrupts {
+    signals: [Option<Signal>; 3],
+}
+
+impl Interrupts {
+    /// Listens from now on.
+    pub(crate) fn listen() -> Result<Self, Failure> {
+        let ignored = ignored_signals().map_err(Failure::Signals)?;
+        let mut signals = [const { None }; 3];
+        for (slot, interrupt) in signals.iter_mut().zip(Interrupt::ALL) {
+            if ignored >> (interrupt.kind().as_raw_value() - 1) & 1 == 0 {
+                *slot = Some(signal(interrupt.kind()).map_err(Failure::Signals)?);
+            }
+        }
+        Ok(Interrupts { signals })
+    }
+
+    /// The next signal. Never ready if all are ignored.
+    pub(crate) async fn next(&mut self) -> Interrupt {
+        async fn one(signal: &mut Option<Signal>, interrupt: Interrupt) -> Interrupt {
+            if let Some(signal) = signal
+                && signal.recv().await.is_some()
+            {
+                return interrupt;
+            }
+            std::future::pending().await
+        }
+        let [int, term, hup] = &mut self.signals;
+        tokio::select! {
+            interrupt = one(int, Interrupt::Int) => interrupt,
+            interrupt = one(term, Interrupt::Term) => interrupt,
+            interrupt = one(hup, Interrupt::Hup) => interrupt,
+        }
+    }
+
+    /// Waits for `work`, unless a signal comes first.
+    pub(crate) async fn guard<T, E>(
+        &mut self,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, Failure>
+    where
+        Failure: From<E>,
+    {
+        tokio::select! {
+            outcome = work => Ok(outcome?),
+            interrupt = self.next() => Err(Failure::Interrupted(interrupt)),
+        }
+    }
+}
+
+/// The mask of ignored signals (`SigIgn` in proc_pid_status(5)).
+fn ignored_signals() -> io::Result<u64> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .ok_or_else(|| {
+            io::Error::new(
+                io::ErrorKind::InvalidData,
+                "/proc/self/status tells no ignored signals",
+            )
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_statuses_are_those_of_a_shell() {
+        assert_eq!(Interrupt::ALL.map(Interrupt::exit_status), [130, 143, 129]);
+    }
+
+    #[test]
+    fn rusts_own_ignored_signal_is_seen() {
+        // The standard library ignores SIGPIPE, 13, before main.
+        assert_eq!(ignored_signals().unwrap() >> 12 & 1, 1);
+    }
+}

@@ -1,0 +1,27 @@
+//! Sessions that end with the command that opened them.
+
+use brattice_client::Client;
+use brattice_protocol::session::{OpenParams, Session};
+
+use super::interrupt::Interrupts;
+use crate::cli::Failure;
+
+/// Opens a session, does `work` in it and closes it, whatever came of the work. The first failure is the one told.
+///
+/// From here on a signal does not end this program by itself: the work listens for it, and so does the rest, so that
+/// a daemon that hangs can be left.
+pub(crate) async fn in_session<T>(
+    client: &Client,
+    params: &OpenParams,
+    work: impl AsyncFnOnce(&Session, &mut Interrupts) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let mut interrupts = Interrupts::listen()?;
+    let session = interrupts.guard(client.session_open(params)).await?;
+    let outcome = work(&session, &mut interrupts).await;
+    let closed = interrupts
+        .guard(client.session_close(&session.session))
+        .await;
+    let value = outcome?;
+    closed?;
+    Ok(value)
+}

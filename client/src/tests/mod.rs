@@ -1,0 +1,5 @@
+//! The library against a daemon that the test plays itself, line by line.
+
+mod connection;
+mod peer;
+mod start;

@@ -1,0 +1,140 @@
+//! The `brattice` binary where no daemon is needed, or none runs.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// What the binary answers, in an environment where no daemon runs.
+fn brattice(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let nowhere = Path::new("/proc/nowhere");
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = Command::new(env!("CARGO_BIN_EXE_brattice"))
+        .args(arguments)
+        .env_clear()
+        .env("BRATTICE_STATE", nowhere)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (status.code(), text(stdout), text(stderr))
+}
+
+#[test]
+fn help_names_every_command() {
+    let (status, stdout, stderr) = brattice(&["--help"]);
+    assert_eq!((status, stderr.as_str()), (Some(0), ""));
+    let commands = [
+        "run",
+        "call",
+        "tools",
+        "session",
+        "policy",
+        "doctor",
+        "daemon",
+        "completions",
+    ];
+    for command in commands {
+        assert!(
+            stdout.contains(&format!("\n  {command} ")),
+            "{command} is missing in:\n{stdout}"
+        );
+    }
+}
+
+#[test]
+fn version_is_one_line() {
+    let expected = format!("brattice {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(brattice(&["--version"]), (Some(0), expected, String::new()));
+}
+
+#[test]
+fn completions_need_no_daemon_and_know_the_values() {
+    for shell in ["bash", "zsh", "fish"] {
+        let (status, stdout, stderr) = brattice(&["completions", shell]);
+        assert_eq!((status, stderr.as_str()), (Some(0), ""), "{shell}");
+        assert!(stdout.contains("workspace-write"), "{shell}");
+    }
+}
+
+#[test]
+fn bad_arguments_are_brattices_own_failure() {
+    let cases: [&[&str]; 5] = [
+        &[],
+        &["frobnicate"],
+        &["run", "--mode", "rw", "--", "ls"],
+        &["run", "--timeout", "0", "--", "ls"],
+        &["run"],
+    ];
+    for arguments in cases {
+        let (status, stdout, stderr) = brattice(arguments);
+        assert_eq!((status, stdout.as_str()), (Some(125), ""), "{arguments:?}");
+        assert!(
+            stderr.starts_with("brattice: ") || arguments.is_empty(),
+            "{stderr}"
+        );
+    }
+}
+
+#[test]
+fn no_daemon_and_none_to_be_started_is_a_failure_with_a_hint() {
+    let expected = "brattice: cannot connect to the daemon at /proc/nowhere/brattice.sock\n  \
+         caused by: No such file or directory (os error 2)\n  \
+         hint: no daemon runs there: start one with `brattice daemon start`\n";
+    let answer = brattice(&["--no-start", "run", "--", "ls"]);
+    assert_eq!(answer, (Some(125), String::new(), expected.to_owned()));
+    let (status, _, stderr) = brattice(&["doctor", "--no-start", "--json"]);
+    assert_eq!(status, Some(125));
+    let told: serde_json::Value = serde_json::from_str(&stderr).unwrap();
+    assert_eq!(
+        told["error"]["message"],
+        "cannot connect to the daemon at /proc/nowhere/brattice.sock"
+    );
+}
+
+#[test]
+fn a_relative_socket_starts_at_the_current_folder() {
+    let (status, _, stderr) = brattice(&["--socket", "there.sock", "--no-start", "doctor"]);
+    let here: PathBuf = std::env::current_dir().unwrap();
+    assert_eq!(status, Some(125));
+    assert!(
+        stderr.contains(&format!("{}\n", here.join("there.sock").display())),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn a_daemon_that_does_not_run_is_no_failure_of_its_status_or_stop() {
+    let absent = "no daemon runs at /proc/nowhere/control.sock\n".to_owned();
+    assert_eq!(
+        brattice(&["daemon", "status"]),
+        (Some(1), absent.clone(), String::new())
+    );
+    assert_eq!(
+        brattice(&["daemon", "stop"]),
+        (Some(0), absent, String::new())
+    );
+}
+
+#[test]
+fn a_state_folder_that_cannot_be_made_is_named() {
+    let (status, _, stderr) = brattice(&["doctor"]);
+    assert_eq!(status, Some(125));
+    assert!(
+        stderr.starts_with("brattice: cannot write the daemon's log /proc/nowhere/daemon.log\n"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn arguments_that_are_no_object_are_refused_before_anything_is_done() {
+    let (status, stdout, stderr) = brattice(&["call", "bash", "[1]"]);
+    assert_eq!((status, stdout.as_str()), (Some(125), ""));
+    assert!(
+        stderr.starts_with("brattice: the arguments of bash are no JSON object\n"),
+        "{stderr}"
+    );
+}

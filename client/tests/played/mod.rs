@@ -1,0 +1,5 @@
+//! A daemon that a test plays.
+
+mod daemon;
+
+pub(crate) use daemon::{Ends, Played, Script};

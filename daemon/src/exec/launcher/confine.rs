@@ -1,0 +1,100 @@
+//! Entering a mode's sandbox, in a fixed order: privileges, Landlock; seccomp follows in the zygote.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use brattice_policy::enforce::probe::Machine;
+use brattice_policy::enforce::seccomp::Selection;
+use brattice_policy::enforce::{landlock, privileges, seccomp};
+use brattice_policy::layer::LayerName;
+use brattice_policy::sys::signal::Broadcast;
+use brattice_policy::{Limits, Profile, sys};
+
+use super::failure;
+use crate::exec::message::{FailedStep, Failure};
+
+/// How this mode's commands are held.
+pub(super) enum Confinement {
+    /// `danger-full-access`: not at all.
+    None,
+    /// Behind D1; every command has domains of its own.
+    Scoped {
+        /// The ruleset of D2 and D3.
+        command: OwnedFd,
+        /// What the zygote's filter is made from.
+        filter: Selection,
+    },
+    /// Behind D1, on a kernel without scopes: commands share D1 with their keepers.
+    Unscoped {
+        /// What the zygote's filter is made from.
+        filter: Selection,
+    },
+}
+
+/// Enters the sandbox of the profile, all but the filter. It cannot be undone.
+pub(super) fn enter(profile: &Profile, limits: &Limits) -> Result<Confinement, Failure> {
+    if !profile.mode.is_confined() {
+        return Ok(Confinement::None);
+    }
+    let machine = Machine::probe();
+    if let Some(missing) = machine.report(profile.mode).missing() {
+        let step = match missing.name {
+            LayerName::Seccomp => FailedStep::Seccomp,
+            _ => FailedStep::Landlock,
+        };
+        return Err(failure(step, &missing.reason.as_deref().unwrap_or("missing")));
+    }
+    let abi = machine.abi();
+    privileges::drop_all(limits).map_err(|error| failure(FailedStep::Privileges, &error))?;
+    let domain = landlock::mode_ruleset(&profile.grants(), abi).map_err(|error| chain(FailedStep::Landlock, &error))?;
+    let scoped = abi >= landlock::SCOPES_ABI;
+    let command = scoped.then(landlock::command_ruleset).transpose();
+    let command = command.map_err(|error| chain(FailedStep::Domain, &error))?;
+    sys::landlock::restrict_self(domain.as_fd()).map_err(|errno| failure(FailedStep::Landlock, &errno))?;
+    let filter = Selection { network: profile.network, scoped };
+    Ok(match command {
+        Some(command) => Confinement::Scoped { command, filter },
+        None => Confinement::Unscoped { filter },
+    })
+}
+
+impl Confinement {
+    /// The means to kill this process's whole domain, where it has one of its own. The guard is tried on the
+    /// supervisor, which stands outside every domain.
+    pub(super) fn broadcast(&self, supervisor: u32) -> Result<Option<Broadcast>, Failure> {
+        match self {
+            Confinement::Scoped { .. } => {
+                Broadcast::check(supervisor).map(Some).map_err(|error| failure(FailedStep::Domain, &error))
+            }
+            Confinement::Unscoped { .. } | Confinement::None => Ok(None),
+        }
+    }
+
+    /// Installs the filter on this process and all that it forks.
+    pub(super) fn install_filter(&self) -> Result<(), Failure> {
+        match self {
+            Confinement::None => Ok(()),
+            Confinement::Scoped { filter, .. } | Confinement::Unscoped { filter } => {
+                sys::seccomp::install(&seccomp::filter(*filter)).map_err(|error| failure(FailedStep::Seccomp, &error))
+            }
+        }
+    }
+
+    /// The ruleset of a command's own domains, where it gets them.
+    pub(super) fn command_ruleset(&self) -> Option<&OwnedFd> {
+        match self {
+            Confinement::Scoped { command, .. } => Some(command),
+            Confinement::Unscoped { .. } | Confinement::None => None,
+        }
+    }
+}
+
+/// A failure that tells the error and its causes.
+fn chain(step: FailedStep, error: &dyn std::error::Error) -> Failure {
+    let mut detail = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        detail = format!("{detail}: {cause}");
+        source = cause.source();
+    }
+    Failure { step, detail }
+}

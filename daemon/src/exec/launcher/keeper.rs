@@ -1,0 +1,274 @@
+//! A keeper: the process above one command that outlives it and can always end it.
+//!
+//! ```text
+//! forked ahead ─Run→ program running ─program ended→ leftovers running ─nothing left→ ended
+//!                        │    └────────Stop──────→ stopping ─────────────────┘
+//!                        └─ step failed → ended
+//! ```
+//!
+//! It is a subreaper: whatever the command does to its parents, each of its processes is a descendant of the keeper,
+//! and becomes its child when its parents are gone. "No child left" is therefore the proof that nothing is left. The
+//! kernel tells that in one call (wait4 answers `ECHILD`), and no status leaves the keeper before it.
+//!
+//! When the **supervisor** dies the channel closes, and the keeper kills its tree at once. The **command** cannot
+//! signal or trace it: it is a domain below. Signals are blocked, so only SIGKILL from outside ends a keeper; then its
+//! processes go to the supervisor, which is a subreaper too and kills what nobody keeps.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use brattice_policy::sys;
+use brattice_policy::sys::spawn::{Exec, Step, StepError, spawn};
+use brattice_policy::sys::wait::{Reaped, Usage, reap};
+use brattice_protocol::outcome::ProcessFacts;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::confine::Confinement;
+use super::failure;
+use super::plan::{Base, Prepared, TEXT};
+use super::stop::{Reach, Stop};
+use crate::exec::channel::{Channel, ChannelError, Received};
+use crate::exec::message::{FailedStep, Failure, FromKeeper, ProgramEnd, ProgramKind, ToKeeper};
+use crate::exec::process;
+
+/// Most processes that are named in a message.
+pub(super) const MOST_NAMED: usize = 16;
+
+/// Runs a keeper until its task is over.
+pub(super) fn run(channel: &Channel, base: &Base, confinement: &Confinement, supervisor: u32) -> ExitCode {
+    match start(channel, base, confinement, supervisor) {
+        Ok(None) => ExitCode::SUCCESS,
+        Ok(Some(keeper)) => keeper.keep(),
+        Err(failure) => {
+            // A child that died before its exec is still to be reaped; init does that when this process ends.
+            match channel.send(&FromKeeper::Failed(failure), Vec::new()) {
+                Ok(()) | Err(_) => ExitCode::FAILURE,
+            }
+        }
+    }
+}
+
+/// Becomes a keeper, waits for its task and starts it. `None` when the supervisor did not need it any more.
+fn start<'a>(
+    channel: &'a Channel,
+    base: &Base,
+    confinement: &Confinement,
+    supervisor: u32,
+) -> Result<Option<Keeper<'a>>, Failure> {
+    sys::signal::keep_children();
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
+        .map_err(|errno| failure(FailedStep::Process, &errno))?;
+    if let Some(ruleset) = confinement.command_ruleset() {
+        sys::landlock::restrict_self(ruleset.as_fd()).map_err(|errno| failure(FailedStep::Domain, &errno))?;
+    }
+    let reach = match confinement.broadcast(supervisor)? {
+        Some(broadcast) => Reach::Domain(broadcast),
+        None => Reach::Descendants,
+    };
+    let events = sys::signal::child_events().map_err(|errno| failure(FailedStep::Descriptors, &errno))?;
+    let base = base.prepared().map_err(|error| failure(FailedStep::Exec, &error))?;
+    let received = match channel.receive::<ToKeeper>() {
+        Ok(received) => received,
+        Err(ChannelError::Closed) => return Ok(None),
+        Err(error) => return Err(failure(FailedStep::Descriptors, &error)),
+    };
+    let Received { message: ToKeeper::Run { kind, cwd, environment }, descriptors } = received else {
+        return Ok(None);
+    };
+    let begun = Instant::now();
+    let program = launch(&base, confinement, kind, &cwd, &environment, descriptors)?;
+    let said = FromKeeper::Started { keeper: std::process::id(), pid: program };
+    // A supervisor that is gone by now is noticed at the first turn of the loop.
+    match channel.send(&said, Vec::new()) {
+        Ok(()) | Err(_) => {}
+    }
+    Ok(Some(Keeper { channel, events, reach, begun, program: Some(program), stop: None, usage: Usage::default() }))
+}
+
+/// Starts the program.
+fn launch(
+    base: &Prepared<'_>,
+    confinement: &Confinement,
+    kind: ProgramKind,
+    cwd: &std::path::Path,
+    environment: &[(String, String)],
+    descriptors: Vec<OwnedFd>,
+) -> Result<u32, Failure> {
+    let [stdin, stdout, stderr, text] = <[OwnedFd; 4]>::try_from(descriptors)
+        .map_err(|_| failure(FailedStep::Descriptors, &"the request came without its descriptors"))?;
+    let words = base
+        .words(kind, &text, environment, cwd)
+        .map_err(|error| failure(FailedStep::Exec, &error))?;
+    let mut descriptors = vec![(stdin.as_fd(), 0), (stdout.as_fd(), 1), (stderr.as_fd(), 2)];
+    if kind == ProgramKind::Bash {
+        descriptors.push((text.as_fd(), TEXT));
+    }
+    let exec = Exec {
+        candidates: &words.candidates,
+        argv: &words.argv,
+        environment: &words.environment,
+        directory: &words.directory,
+        descriptors: &descriptors,
+        ruleset: confinement.command_ruleset().map(AsFd::as_fd),
+    };
+    spawn(&exec).map_err(|error| explain(error, kind, cwd, &words.argv))
+}
+
+/// Puts a failed step into words that name the thing.
+fn explain(error: StepError, kind: ProgramKind, cwd: &std::path::Path, argv: &[std::ffi::CString]) -> Failure {
+    use sys::Errno;
+    let StepError { step, errno } = error;
+    let cwd = cwd.display();
+    let program = argv.first().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let detail = match (step, errno) {
+        (Step::Directory, Errno::NOENT) => format!("working directory {cwd} does not exist"),
+        (Step::Directory, Errno::NOTDIR) => format!("working directory {cwd} is not a directory"),
+        (Step::Directory, errno) => format!("working directory {cwd} cannot be entered: {errno}"),
+        (Step::Exec, Errno::NOENT) if kind == ProgramKind::Argv => format!("no program {program:?} in PATH"),
+        (Step::Exec, errno) => format!("cannot run {program:?}: {errno}"),
+        (_, errno) => errno.to_string(),
+    };
+    let step = match step {
+        Step::Clone => FailedStep::Fork,
+        Step::Session | Step::Signals => FailedStep::Process,
+        Step::Domain => FailedStep::Domain,
+        Step::Descriptors => FailedStep::Descriptors,
+        Step::Directory => FailedStep::Directory,
+        Step::Exec => FailedStep::Exec,
+    };
+    Failure { step, detail }
+}
+
+/// A keeper whose program runs, or has run.
+struct Keeper<'a> {
+    channel: &'a Channel,
+    events: OwnedFd,
+    reach: Reach,
+    begun: Instant,
+    /// The program's process, until it was reaped.
+    program: Option<u32>,
+    stop: Option<Stop>,
+    /// What everything that was reaped after the program used.
+    usage: Usage,
+}
+
+/// Whether anything of the task is left.
+#[derive(PartialEq, Eq)]
+enum Left {
+    Something,
+    Nothing,
+}
+
+impl Keeper<'_> {
+    fn keep(mut self) -> ExitCode {
+        loop {
+            if self.reap_all() == Left::Nothing {
+                return self.say_gone(Vec::new());
+            }
+            let until = self.stop.as_mut().map(|stop| stop.act(&self.reach, Instant::now()));
+            match until {
+                Some(None) => return self.say_gone(self.named()),
+                Some(Some(next)) => self.wait(Some(next)),
+                None => self.wait(None),
+            }
+        }
+    }
+
+    /// Waits for a child's end, a message, or the next step of a stop.
+    fn wait(&mut self, until: Option<Instant>) {
+        let timeout = until.map(|until| timespec(until.saturating_duration_since(Instant::now())));
+        let mut polled = vec![PollFd::new(&self.events, PollFlags::IN)];
+        // A closed channel is always readable: once that is known it is not asked again.
+        if self.stop.as_ref().is_none_or(|stop| !stop.is_orphaned()) {
+            polled.push(PollFd::new(self.channel, PollFlags::IN));
+        }
+        if poll(&mut polled, timeout.as_ref()).is_err() {
+            return;
+        }
+        let mut ready = polled.iter().map(|fd| !fd.revents().is_empty());
+        let (events, message) = (ready.next() == Some(true), ready.next() == Some(true));
+        if events {
+            // What the records say is found by reaping; reading only makes the descriptor quiet.
+            let mut records = [0u8; 512];
+            match rustix::io::read(&self.events, &mut records) {
+                Ok(_) | Err(_) => {}
+            }
+        }
+        if message {
+            self.obey();
+        }
+    }
+
+    fn obey(&mut self) {
+        match self.channel.receive::<ToKeeper>() {
+            Ok(Received { message: ToKeeper::Stop { grace }, .. }) => {
+                if self.program.is_none() && self.stop.is_none() {
+                    self.say_leftovers();
+                }
+                self.stop.get_or_insert_with(|| Stop::gentle(grace));
+            }
+            Ok(Received { message: ToKeeper::Run { .. }, .. }) => {}
+            Err(_) => self.stop = Some(Stop::orphaned()),
+        }
+    }
+
+    fn reap_all(&mut self) -> Left {
+        loop {
+            match reap() {
+                Ok(Reaped::Child { pid, exit, usage }) if Some(pid) == self.program => {
+                    self.program = None;
+                    self.say(&FromKeeper::ProgramEnded(ProgramEnd {
+                        exit,
+                        usage,
+                        duration: self.begun.elapsed(),
+                        stopping: self.stop.is_some(),
+                    }));
+                }
+                Ok(Reaped::Child { usage, .. }) => self.usage = sum(self.usage, usage),
+                Ok(Reaped::StillRunning) | Err(_) => return Left::Something,
+                Ok(Reaped::NoChild) => return Left::Nothing,
+            }
+        }
+    }
+
+    fn say_leftovers(&self) {
+        let left = process::descendants(std::process::id());
+        self.say(&FromKeeper::Leftovers {
+            count: left.len() as u64,
+            processes: left.iter().take(MOST_NAMED).map(process::Process::facts).collect(),
+        });
+    }
+
+    /// The last word. Ending takes longer than the supervisor needs to pass it on, so it waits for the supervisor's
+    /// closing before it ends.
+    fn say_gone(&self, unkillable: Vec<ProcessFacts>) -> ExitCode {
+        self.say(&FromKeeper::Gone { usage: self.usage, unkillable });
+        while self.channel.receive::<ToKeeper>().is_ok() {}
+        ExitCode::SUCCESS
+    }
+
+    fn named(&self) -> Vec<ProcessFacts> {
+        process::descendants(std::process::id()).iter().take(MOST_NAMED).map(process::Process::facts).collect()
+    }
+
+    /// A supervisor that is gone is noticed by the closed channel, not here.
+    fn say(&self, message: &FromKeeper) {
+        match self.channel.send(message, Vec::new()) {
+            Ok(()) | Err(_) => {}
+        }
+    }
+}
+
+fn sum(one: Usage, other: Usage) -> Usage {
+    Usage {
+        user: one.user + other.user,
+        sys: one.sys + other.sys,
+        max_rss: one.max_rss.max(other.max_rss),
+    }
+}
+
+/// Rounded up by what a wait may be early.
+fn timespec(duration: Duration) -> Timespec {
+    Timespec::try_from(duration + Duration::from_micros(100)).unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 })
+}

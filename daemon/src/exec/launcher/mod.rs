@@ -1,0 +1,111 @@
+//! The launcher role: a process per mode of a session, inside the mode's domain, above all of the mode's commands.
+//!
+//! ```text
+//! supervisor
+//!  └─ launcher    privileges dropped, Landlock domain D1, never filtered, not dumpable
+//!      └─ zygote  + the seccomp filter; one thread; forks keepers ahead          (zygote)
+//!          └─ keeper, one a command: subreaper, domain D2                         (keeper)
+//!              └─ the program: own session, domain D3
+//! ```
+//!
+//! States: *setting up* → *ready* → *swept*. Setting up is a fixed order of steps, each of which ends the launcher
+//! when it fails, after it was told: no part of a sandbox is ever taken for the whole.
+//!
+//! It owns nothing but its domain. When the **supervisor** dies, its channel closes: the launcher kills its whole
+//! domain in one call and ends. When the **zygote** dies, the supervisor sees that channel close and retires the mode.
+//! A command can signal or trace neither: both stand a domain above it.
+
+mod confine;
+mod keeper;
+mod plan;
+mod stop;
+mod zygote;
+
+use std::fmt::Display;
+use std::os::fd::AsFd;
+use std::process::ExitCode;
+
+use brattice_policy::sys;
+use brattice_policy::sys::fork::{Fork, SingleThreaded};
+use brattice_policy::sys::signal::{Broadcast, TreeSignal};
+
+use super::channel::{Channel, ChannelError};
+use super::message::{FailedStep, Failure, FromLauncher, ToLauncher};
+use zygote::Zygote;
+
+/// Runs the launcher role; its channel is standard input.
+pub(crate) fn main() -> ExitCode {
+    let Ok(channel) = inherited_channel() else { return ExitCode::FAILURE };
+    match set_up(&channel) {
+        Ok(Role::Launcher(sweep)) => serve(&channel, sweep),
+        Ok(Role::Zygote(zygote)) => {
+            drop(channel);
+            zygote.run()
+        }
+        Err(failure) => {
+            // The supervisor learns of a failure by this message, or by the closed channel when it is gone itself.
+            match channel.send(&FromLauncher::Failed(failure), Vec::new()) {
+                Ok(()) | Err(_) => ExitCode::FAILURE,
+            }
+        }
+    }
+}
+
+/// Which side of the fork this process is.
+enum Role {
+    /// The launcher, with the means to kill all of its mode at once: none where commands share the user's domain.
+    Launcher(Option<Broadcast>),
+    /// Its child.
+    Zygote(Box<Zygote>),
+}
+
+/// Takes the channel from standard input and puts `/dev/null` there, so that no child holds a copy of it.
+fn inherited_channel() -> std::io::Result<Channel> {
+    let fd = std::io::stdin().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null")?)?;
+    Ok(Channel::from_fd(fd))
+}
+
+/// Sets everything up and forks the zygote.
+fn set_up(channel: &Channel) -> Result<Role, Failure> {
+    let mut received = channel.receive::<ToLauncher>().map_err(|error| failure(FailedStep::Launcher, &error))?;
+    let ToLauncher::Setup { profile, limits, bash, supervisor } = received.message else {
+        return Err(failure(FailedStep::Launcher, &"swept before it was set up"));
+    };
+    let (Some(environment), Some(zygote)) = (received.descriptors.pop(), received.descriptors.pop()) else {
+        return Err(failure(FailedStep::Launcher, &"the set-up came without its descriptors"));
+    };
+    sys::fd::close_on_exec_from(3).map_err(|errno| failure(FailedStep::Descriptors, &errno))?;
+    sys::signal::block_all().map_err(|errno| failure(FailedStep::Process, &errno))?;
+    let confinement = confine::enter(&profile, &limits)?;
+    let sweep = confinement.broadcast(supervisor)?;
+    let base = plan::Base::read(environment, bash).map_err(|error| failure(FailedStep::Descriptors, &error))?;
+    let single = SingleThreaded::check().map_err(|error| failure(FailedStep::Fork, &error))?;
+    match single.fork().map_err(|error| failure(FailedStep::Fork, &error))? {
+        Fork::Child => {
+            Ok(Role::Zygote(Box::new(Zygote::new(Channel::from_fd(zygote), base, confinement, supervisor, single))))
+        }
+        Fork::Parent(_) => Ok(Role::Launcher(sweep)),
+    }
+}
+
+/// Tells that it is ready, then waits for the sweep or for the supervisor's end.
+fn serve(channel: &Channel, sweep: Option<Broadcast>) -> ExitCode {
+    // The zygote ends when its own channel closes; nobody waits for it here.
+    sys::signal::discard_children();
+    if channel.send(&FromLauncher::Ready { pid: std::process::id() }, Vec::new()).is_ok() {
+        match channel.receive::<ToLauncher>() {
+            Ok(_) | Err(ChannelError::Closed) => {}
+            Err(_) => return ExitCode::FAILURE,
+        }
+    }
+    match sweep.map(|broadcast| broadcast.send(TreeSignal::Kill)) {
+        None | Some(Ok(()) | Err(sys::Errno::SRCH)) => ExitCode::SUCCESS,
+        Some(Err(_)) => ExitCode::FAILURE,
+    }
+}
+
+/// A step that failed, and why.
+fn failure(step: FailedStep, detail: &dyn Display) -> Failure {
+    Failure { step, detail: detail.to_string() }
+}

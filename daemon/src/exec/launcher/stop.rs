@@ -1,0 +1,133 @@
+//! Ending a tree: SIGTERM, a grace, SIGKILL until nothing is left, and a deadline after which what is left is named.
+//!
+//! ```text
+//! gentle: SIGTERM, SIGCONT ──grace──▶ SIGKILL, again and again ──10 s──▶ given up
+//! orphaned: ────────────────────────▶ SIGKILL, again and again ──────▶ given up
+//! ```
+//!
+//! A pure schedule but for the signals: [`Stop::act`] does what is due and says when to come back. One broadcast is
+//! enough, for the kernel walks the task list under the lock that fork takes; it is repeated because a process of
+//! another user, or one below no domain, is reached by nothing else. SIGCONT lets stopped processes act on SIGTERM.
+
+use std::time::{Duration, Instant};
+
+use brattice_policy::sys::signal::{Broadcast, TreeSignal};
+use rustix::process::Signal;
+
+use crate::exec::process;
+
+/// How long SIGKILL is repeated before the rest is called unkillable.
+const KILL_DEADLINE: Duration = Duration::from_secs(10);
+
+/// Between two SIGKILLs: short first, since a tree killed process by process is chased; longer when it does not help.
+const FIRST_PAUSE: Duration = Duration::from_millis(2);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+
+/// How a keeper reaches the processes of its task.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Reach {
+    /// They are the only ones in its domain: one call reaches them all.
+    Domain(Broadcast),
+    /// They are its descendants, found in `/proc` and signalled one by one.
+    Descendants,
+}
+
+impl Reach {
+    fn send(self, signal: TreeSignal) {
+        match self {
+            // ESRCH is "nobody is left", which reaping tells.
+            Reach::Domain(broadcast) => match broadcast.send(signal) {
+                Ok(()) | Err(_) => {}
+            },
+            Reach::Descendants => {
+                let signal = match signal {
+                    TreeSignal::Terminate => Signal::TERM,
+                    TreeSignal::Continue => Signal::CONT,
+                    TreeSignal::Kill => Signal::KILL,
+                };
+                for process in process::descendants(std::process::id()) {
+                    // Gone meanwhile, or of another user and named as unkillable in the end.
+                    match process.signal(signal) {
+                        Ok(()) | Err(_) => {}
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Where a stop stands.
+#[derive(Debug)]
+pub(super) struct Stop {
+    phase: Phase,
+    is_orphaned: bool,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Asked { grace: Duration },
+    Waiting { until: Instant },
+    Killing { since: Instant, next: Instant, pause: Duration },
+}
+
+impl Stop {
+    /// SIGTERM first.
+    pub(super) fn gentle(grace: Duration) -> Self {
+        Stop { phase: Phase::Asked { grace }, is_orphaned: false }
+    }
+
+    /// SIGKILL at once: nobody is there to be told of anything.
+    pub(super) fn orphaned() -> Self {
+        let now = Instant::now();
+        Stop { phase: Phase::Waiting { until: now }, is_orphaned: true }
+    }
+
+    /// Whether the supervisor is gone.
+    pub(super) fn is_orphaned(&self) -> bool {
+        self.is_orphaned
+    }
+
+    /// Does what is due and says when to come back; `None` when it gives up.
+    pub(super) fn act(&mut self, reach: &Reach, now: Instant) -> Option<Instant> {
+        if let Phase::Asked { grace } = self.phase {
+            reach.send(TreeSignal::Terminate);
+            reach.send(TreeSignal::Continue);
+            self.phase = Phase::Waiting { until: now + grace };
+        }
+        if let Phase::Waiting { until } = self.phase {
+            if now < until {
+                return Some(until);
+            }
+            self.phase = Phase::Killing { since: now, next: now, pause: FIRST_PAUSE };
+        }
+        let Phase::Killing { since, next, pause } = &mut self.phase else { return Some(now) };
+        if now >= *next {
+            if now.duration_since(*since) > KILL_DEADLINE {
+                return None;
+            }
+            reach.send(TreeSignal::Kill);
+            *next = now + *pause;
+            *pause = (*pause * 2).min(LONGEST_PAUSE);
+        }
+        Some(*next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The schedule alone: this process has no descendants to signal.
+    #[test]
+    fn terms_waits_the_grace_then_kills_until_it_gives_up() {
+        let begun = Instant::now();
+        let at = |millis| begun + Duration::from_millis(millis);
+        let mut stop = Stop::gentle(Duration::from_secs(5));
+        assert_eq!(stop.act(&Reach::Descendants, at(0)), Some(at(5000)));
+        assert_eq!(stop.act(&Reach::Descendants, at(100)), Some(at(5000)));
+        assert_eq!(stop.act(&Reach::Descendants, at(5000)), Some(at(5002)));
+        assert_eq!(stop.act(&Reach::Descendants, at(5001)), Some(at(5002)));
+        assert_eq!(stop.act(&Reach::Descendants, at(5002)), Some(at(5006)));
+        assert_eq!(stop.act(&Reach::Descendants, at(15_001)), None);
+    }
+}

@@ -1,0 +1,77 @@
+//! Why a supervisor or a task could not be started, in whole sentences: they end up in results that people read.
+
+use std::path::PathBuf;
+
+use crate::exec::channel::ChannelError;
+use crate::exec::message::{FailedStep, Failure};
+
+/// Why a session's supervisor could not be started.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SupervisorError {
+    /// There is no bash.
+    #[error("bash is not installed: looked for it in PATH, /bin and /usr/bin")]
+    NoBash,
+    /// The socket pair or the memory file could not be made.
+    #[error("cannot set up the session's supervisor")]
+    Descriptors(#[source] std::io::Error),
+    /// The process could not be started.
+    #[error("cannot start the session's supervisor")]
+    Spawn(#[source] std::io::Error),
+    /// It could not be talked to.
+    #[error("the session's supervisor does not answer")]
+    Channel(#[source] ChannelError),
+    /// It started and could not serve.
+    #[error("the session's supervisor in {folder} cannot serve: {detail}")]
+    Unfit {
+        /// The session's folder.
+        folder: PathBuf,
+        /// Its own words.
+        detail: String,
+    },
+}
+
+/// Why a task did not run, or a mode could not be set up. Nothing ran.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum RunError {
+    /// A layer of the sandbox, or a process that sets it up, failed.
+    #[error("the sandbox cannot be set up here: {layer}: {detail}; nothing ran")]
+    Setup {
+        /// The layer or step.
+        layer: &'static str,
+        /// The kernel's answer and what to do.
+        detail: String,
+    },
+    /// A step between the sandbox and the program failed; the detail names the thing.
+    #[error("{detail}")]
+    Start {
+        /// What failed, in words.
+        detail: String,
+    },
+    /// The request could not be written down or sent.
+    #[error("cannot hand the command over: {detail}")]
+    Request {
+        /// The kernel's answer.
+        detail: String,
+    },
+    /// The session's supervisor is gone.
+    #[error("the session's supervisor has ended; close this session and open a new one")]
+    Gone,
+}
+
+impl From<Failure> for RunError {
+    fn from(Failure { step, detail }: Failure) -> Self {
+        let layer = match step {
+            FailedStep::Directory | FailedStep::Exec => return RunError::Start { detail },
+            FailedStep::Supervisor => "supervisor",
+            FailedStep::Launcher => "launcher",
+            FailedStep::Privileges => "privileges",
+            FailedStep::Landlock => "landlock",
+            FailedStep::Seccomp => "seccomp",
+            FailedStep::Fork => "starting a process",
+            FailedStep::Descriptors => "descriptors",
+            FailedStep::Domain => "landlock scopes",
+            FailedStep::Process => "process",
+        };
+        RunError::Setup { layer, detail }
+    }
+}

@@ -1,0 +1,25 @@
+//! The daemon's side of a session's supervisor.
+//!
+//! [`Supervisor`] is the handle on the process, [`TaskHandle`] on one task. Behind both stands one tokio task (`post`)
+//! that owns the channel: it sends what the handles ask and hands out what comes back. Handles never touch the channel,
+//! so a slow supervisor makes callers wait and nothing else.
+//!
+//! When the **supervisor** dies its channel closes: every task that had not ended is `lost`, whoever waits is told, and
+//! every later request answers [`RunError::Gone`]. When the **daemon** dies the supervisor stops its tasks. Output is
+//! read from spools by descriptor, without the supervisor.
+
+mod error;
+mod input;
+mod post;
+pub(crate) mod reader;
+mod start;
+mod task;
+
+pub(crate) use error::{RunError, SupervisorError};
+pub(crate) use input::{InputEnd, InputError};
+pub(crate) use reader::ReadError;
+pub(crate) use start::{Supervisor, SupervisorSpec, find_bash};
+pub(crate) use task::{StopReason, TaskHandle};
+
+
+

@@ -1,0 +1,169 @@
+//! Starting a supervisor, and asking it for things.
+
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use brattice_policy::enforce::probe::Machine;
+use brattice_policy::environment::Environment;
+use brattice_policy::layer::LayerReport;
+use brattice_policy::{Limits, Profile};
+use rustix::fs::Access;
+use tokio::process::Command;
+use tokio::sync::{oneshot, watch};
+
+use super::error::{RunError, SupervisorError};
+use super::post::{Outgoing, Post};
+use super::task::TaskHandle;
+use crate::exec::channel::{Channel, ChannelError};
+use crate::exec::memory;
+use crate::exec::message::{ProgramKind, RunRequest, ToSupervisor};
+use crate::exec::spec::{Program, TaskSpec};
+
+/// Beyond the grace of its tasks, how long a supervisor may take to end before it is killed; its keepers then kill
+/// what they keep.
+const CLOSE_PATIENCE: Duration = Duration::from_secs(20);
+
+/// A supervisor to start.
+#[derive(Clone, Debug)]
+pub(crate) struct SupervisorSpec {
+    /// The session's folder, private to the user.
+    pub(crate) folder: PathBuf,
+    /// The base environment of its commands.
+    pub(crate) environment: Environment,
+    /// Limits of its commands.
+    pub(crate) limits: Limits,
+}
+
+/// A session's supervisor. Clones are the same one.
+#[derive(Clone, Debug)]
+pub(crate) struct Supervisor(Arc<Handle>);
+
+#[derive(Debug)]
+struct Handle {
+    pid: u32,
+    post: Post,
+    kill: Mutex<Option<oneshot::Sender<()>>>,
+    died: watch::Receiver<bool>,
+}
+
+impl Supervisor {
+    /// Starts a supervisor and returns once it serves.
+    ///
+    /// # Errors
+    /// See [`SupervisorError`]; no process is left then.
+    pub(crate) async fn start(spec: SupervisorSpec) -> Result<Supervisor, SupervisorError> {
+        let bash = find_bash().ok_or(SupervisorError::NoBash)?;
+        let (near, far) = Channel::pair().map_err(|errno| SupervisorError::Descriptors(errno.into()))?;
+        let environment = environment_file(&spec.environment).map_err(SupervisorError::Descriptors)?;
+        let setup = ToSupervisor::Setup { folder: spec.folder.clone(), bash, limits: spec.limits };
+        near.send(&setup, vec![environment]).map_err(SupervisorError::Channel)?;
+        // posix_spawn, so its cost does not depend on the daemon's size. Nothing of the daemon's is inherited: whoever
+        // waits for the daemon's standard output must not wait for a supervisor.
+        let mut child = Command::new("/proc/self/exe")
+            .arg("supervise")
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::from(far.into_fd()))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(SupervisorError::Spawn)?;
+        let pid = child.id().unwrap_or(0);
+        let (kill, killed) = oneshot::channel::<()>();
+        let (say_died, died) = watch::channel(false);
+        tokio::spawn(async move {
+            tokio::select! {
+                _ = child.wait() => {}
+                Ok(()) = killed => {
+                    // Killing fails only when it has ended; the wait tells.
+                    child.kill().await.unwrap_or(());
+                }
+            }
+            say_died.send_replace(true);
+        });
+        let (post, ready) = Post::start(near).map_err(SupervisorError::Descriptors)?;
+        ready.await.map_err(|_| SupervisorError::Channel(ChannelError::Closed))?.map_err(|failure| {
+            SupervisorError::Unfit { folder: spec.folder, detail: failure.detail }
+        })?;
+        Ok(Supervisor(Arc::new(Handle { pid, post, kill: Mutex::new(Some(kill)), died })))
+    }
+
+    /// The supervisor's process number.
+    pub(crate) fn pid(&self) -> u32 {
+        self.0.pid
+    }
+
+    /// Sets up the launcher of this profile, so that its first command is as fast as the rest.
+    ///
+    /// # Errors
+    /// [`RunError::Setup`] names the layer that is missing.
+    pub(crate) async fn prepare(&self, profile: &Profile) -> Result<LayerReport, RunError> {
+        self.0.post.prepare(profile.clone()).await
+    }
+
+    /// Starts a task and returns once its program was exec'd.
+    ///
+    /// # Errors
+    /// The step that failed; nothing ran.
+    pub(crate) async fn run(&self, spec: TaskSpec) -> Result<TaskHandle, RunError> {
+        let TaskSpec { task, profile, program, cwd, environment, stdin, streams, timeout, grace } = spec;
+        let (kind, text) = text_of(program).map_err(|error| RunError::Request { detail: error.to_string() })?;
+        let sandbox = (profile.mode, Machine::probe().report(profile.mode));
+        let handle = TaskHandle::new(task.clone(), streams, sandbox, self.0.post.clone());
+        let request =
+            RunRequest { task, profile, kind, cwd, environment, stdin, streams, timeout, grace };
+        self.0.post.run(&handle, Outgoing::with(ToSupervisor::Run(Box::new(request)), text)).await?;
+        Ok(handle)
+    }
+
+    /// Stops every task, ends the process, and returns when it is gone.
+    pub(crate) async fn close(&self) {
+        self.0.post.send_soon(Outgoing::plain(ToSupervisor::Close));
+        if tokio::time::timeout(CLOSE_PATIENCE, self.died()).await.is_err() {
+            tracing::warn!(pid = self.0.pid, "the supervisor does not end; it is killed, and its keepers kill the rest");
+            let kill = self.0.kill.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(kill) = kill {
+                // The other side has ended by itself.
+                kill.send(()).unwrap_or(());
+            }
+            self.died().await;
+        }
+    }
+
+    /// Resolves when the process has ended, for whatever reason.
+    pub(crate) async fn died(&self) {
+        let mut died = self.0.died.clone();
+        // The sender lives until the process was reaped.
+        if died.wait_for(|died| *died).await.is_err() {
+            tracing::error!(pid = self.0.pid, "nobody waits for the supervisor any more");
+        }
+    }
+}
+
+/// bash, along the daemon's `PATH`, else where it usually is.
+pub(crate) fn find_bash() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .filter(|folder| folder.is_absolute())
+        .chain(["/bin".into(), "/usr/bin".into()])
+        .map(|folder| folder.join("bash"))
+        .find(|path| path.is_file() && rustix::fs::access(path, Access::EXEC_OK).is_ok())
+}
+
+fn environment_file(environment: &Environment) -> std::io::Result<OwnedFd> {
+    let entries = environment.iter().map(|(name, value)| [name.as_slice(), b"=", value.as_slice()].concat());
+    memory::sealed("environment", &memory::join(entries))
+}
+
+fn text_of(program: Program) -> std::io::Result<(ProgramKind, OwnedFd)> {
+    Ok(match program {
+        Program::Bash(text) => (ProgramKind::Bash, memory::sealed("command", text.as_bytes())?),
+        Program::Argv(argv) => {
+            let joined = memory::join(argv.into_iter().map(String::into_bytes));
+            (ProgramKind::Argv, memory::sealed("argv", &joined)?)
+        }
+    })
+}

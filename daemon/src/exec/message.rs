@@ -1,0 +1,278 @@
+//! What Brattice's processes say to each other. One enum a direction; the state machines that send and expect them
+//! are described where they live (`supervisor`, `launcher`, `launcher::keeper`).
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use brattice_policy::layer::LayerReport;
+use brattice_policy::sys::wait::{Exit, Usage};
+use brattice_policy::{Limits, Profile};
+use brattice_protocol::TaskId;
+use brattice_protocol::outcome::ProcessFacts;
+use serde::{Deserialize, Serialize};
+
+use super::spec::{Stdin, Streams, TaskEnd};
+
+/// Daemon to supervisor.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum ToSupervisor {
+    /// First of all. Beside it: the base environment.
+    Setup {
+        /// Where spools and the lock live.
+        folder: PathBuf,
+        /// bash's path.
+        bash: PathBuf,
+        /// Limits of its commands.
+        limits: Limits,
+    },
+    /// Set up the launcher of this profile ahead of the first command.
+    Prepare {
+        /// Echoed in the answer.
+        sequence: u64,
+        /// What its commands may do.
+        profile: Profile,
+    },
+    /// Start a task. Beside it: its text or arguments.
+    Run(Box<RunRequest>),
+    /// Stop a task's whole tree.
+    Stop {
+        /// The task.
+        task: TaskId,
+        /// Who asked.
+        by: String,
+    },
+    /// Stop every task, tell how each ended, and end.
+    Close,
+    /// Tell once, as soon as the task's streams are longer than this.
+    Notify {
+        /// The task.
+        task: TaskId,
+        /// Bytes of standard output that are known.
+        stdout: u64,
+        /// Bytes of standard error that are known.
+        stderr: u64,
+    },
+}
+
+/// A task to start, as the supervisor needs it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct RunRequest {
+    /// The task.
+    pub(crate) task: TaskId,
+    /// What it may do.
+    pub(crate) profile: Profile,
+    /// What the memory file beside the message holds.
+    pub(crate) kind: ProgramKind,
+    /// Where it runs.
+    pub(crate) cwd: PathBuf,
+    /// Variables beyond the base environment.
+    pub(crate) environment: Vec<(String, String)>,
+    /// Its standard input.
+    pub(crate) stdin: Stdin,
+    /// Its output.
+    pub(crate) streams: Streams,
+    /// When it is stopped as timed out.
+    pub(crate) timeout: Option<Duration>,
+    /// Between SIGTERM and SIGKILL.
+    pub(crate) grace: Duration,
+}
+
+/// What runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum ProgramKind {
+    /// The memory file is a text for bash.
+    Bash,
+    /// The memory file is a program's arguments, joined.
+    Argv,
+}
+
+/// Supervisor to daemon.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum FromSupervisor {
+    /// It serves.
+    Ready,
+    /// It cannot serve; it ends.
+    Unfit(Failure),
+    /// The answer to `Prepare`.
+    Prepared {
+        /// Of the request.
+        sequence: u64,
+        /// The layers that hold, or why they do not.
+        result: Result<LayerReport, Failure>,
+    },
+    /// The program was exec'd. Beside it: the writing end of its standard input, if it has a pipe.
+    Started {
+        /// The task.
+        task: TaskId,
+        /// The program's process.
+        pid: u32,
+    },
+    /// The program did not run.
+    StartFailed {
+        /// The task.
+        task: TaskId,
+        /// Why.
+        failure: Failure,
+    },
+    /// The answer to `Notify`. Beside it: the spools that are new to the daemon, in the order of `spools`.
+    Grew {
+        /// The task.
+        task: TaskId,
+        /// Bytes of standard output.
+        stdout: u64,
+        /// Bytes of standard error.
+        stderr: u64,
+        /// Which spools are beside it.
+        spools: Vec<Spooled>,
+    },
+    /// The task is over and nothing of it is left. Beside it: the spools that are new to the daemon.
+    Ended {
+        /// The task.
+        task: TaskId,
+        /// How.
+        end: Box<TaskEnd>,
+        /// Which spools are beside it.
+        spools: Vec<Spooled>,
+    },
+}
+
+/// Which stream's spool a descriptor is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Spooled {
+    /// Standard output, or both streams.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// Why a step between the request and the program failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Failure {
+    /// The step.
+    pub(crate) step: FailedStep,
+    /// The kernel's answer, or what else there is to say.
+    pub(crate) detail: String,
+}
+
+/// The steps, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum FailedStep {
+    /// The supervisor's own start.
+    Supervisor,
+    /// Starting the launcher.
+    Launcher,
+    /// Dropping privileges.
+    Privileges,
+    /// Building or entering the mode's domain.
+    Landlock,
+    /// Installing the filter.
+    Seccomp,
+    /// Forking the zygote or a keeper.
+    Fork,
+    /// Pipes and memory files.
+    Descriptors,
+    /// The working directory.
+    Directory,
+    /// A keeper's or a command's own domain.
+    Domain,
+    /// A new session, the signal mask.
+    Process,
+    /// The exec.
+    Exec,
+}
+
+/// Supervisor to launcher.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum ToLauncher {
+    /// First of all. Beside it: the zygote's channel, then the base environment.
+    Setup {
+        /// What its commands may do.
+        profile: Profile,
+        /// Limits of its commands.
+        limits: Limits,
+        /// bash's path.
+        bash: PathBuf,
+        /// The supervisor's process, outside every domain: what the broadcast's guard is tried on.
+        supervisor: u32,
+    },
+    /// Kill everything of this mode; the launcher ends after it.
+    Sweep,
+}
+
+/// Launcher, or zygote, to supervisor.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum FromLauncher {
+    /// Set up.
+    Ready {
+        /// Which process says it.
+        pid: u32,
+    },
+    /// Not set up; it ends.
+    Failed(Failure),
+}
+
+/// Supervisor to zygote: fork a keeper. Beside it: the keeper's channel.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct ForkKeeper;
+
+/// Supervisor to keeper.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum ToKeeper {
+    /// Start the program. Beside it: standard input, output, error, and the text or arguments.
+    Run {
+        /// What runs.
+        kind: ProgramKind,
+        /// Where.
+        cwd: PathBuf,
+        /// Variables beyond the base environment.
+        environment: Vec<(String, String)>,
+    },
+    /// SIGTERM to the tree, SIGKILL after the grace.
+    Stop {
+        /// Between the two.
+        grace: Duration,
+    },
+}
+
+/// Keeper to supervisor.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum FromKeeper {
+    /// The program was exec'd.
+    Started {
+        /// The keeper's own process.
+        keeper: u32,
+        /// The program's.
+        pid: u32,
+    },
+    /// The program did not run; nothing is left and the keeper ends.
+    Failed(Failure),
+    /// The program itself ended.
+    ProgramEnded(ProgramEnd),
+    /// What is left when a stop begins after the program's end.
+    Leftovers {
+        /// How many.
+        count: u64,
+        /// The first of them.
+        processes: Vec<ProcessFacts>,
+    },
+    /// Nothing is left, or only what cannot be killed. The keeper ends.
+    Gone {
+        /// What everything that was reaped after the program used.
+        usage: Usage,
+        /// What survived SIGKILL.
+        unkillable: Vec<ProcessFacts>,
+    },
+}
+
+/// How a task's program ended.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct ProgramEnd {
+    /// By code or signal.
+    pub(crate) exit: Exit,
+    /// What it, and all that it waited for, used.
+    pub(crate) usage: Usage,
+    /// From its start.
+    pub(crate) duration: Duration,
+    /// Whether a stop had begun before.
+    pub(crate) stopping: bool,
+}

@@ -1,0 +1,42 @@
+//! Running commands: the processes between the daemon and a program, and the daemon's handle on them.
+//!
+//! ```text
+//! bratticed (tokio)                                     link: one handle a session, one a task
+//!  └─ supervisor, one a session                         supervisor: pipes, spools, timers, the lock
+//!      ├─ launcher, one a mode, in Landlock domain D1   launcher: sets the sandbox up, once
+//!      │   └─ zygote, behind the seccomp filter         launcher::zygote: forks keepers ahead
+//!      │       └─ keeper, one a command, in D2          launcher::keeper: a subreaper that can always kill
+//!      │           └─ the program, in D3                sys::spawn: vfork and exec
+//!      └─ launcher of danger-full-access                the same processes without any layer
+//! ```
+//!
+//! The daemon forks nothing: a supervisor is exec'd by `posix_spawn`, whatever the daemon's size. Everything below
+//! a supervisor is described by [`message`]s over socket pairs, large things travel as [`memory`] files. The layers that
+//! only a session's own files decide (which folders, which mode) are decided above, in `session`.
+
+mod channel;
+mod launcher;
+mod link;
+mod memory;
+mod message;
+mod process;
+pub(crate) mod spec;
+mod supervisor;
+
+use std::sync::OnceLock;
+
+use brattice_policy::Mode;
+use brattice_policy::enforce::probe::Machine;
+use brattice_policy::layer::LayerReport;
+
+pub(crate) use launcher::main as launcher_main;
+pub(crate) use link::{
+    InputEnd, InputError, ReadError, RunError, StopReason, Supervisor, SupervisorError, SupervisorSpec, TaskHandle, find_bash,
+};
+pub(crate) use supervisor::{LOCK, main as supervisor_main};
+
+/// What this machine can enforce in a confined mode, asked once.
+pub(crate) fn machine_layers() -> &'static LayerReport {
+    static LAYERS: OnceLock<LayerReport> = OnceLock::new();
+    LAYERS.get_or_init(|| Machine::probe().report(Mode::WorkspaceWrite))
+}

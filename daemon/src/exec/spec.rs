@@ -1,0 +1,137 @@
+//! What a task is asked to be and how it ended: the plain data between the daemon and a session's supervisor.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use brattice_policy::layer::LayerReport;
+use brattice_policy::{Mode, Profile};
+use brattice_protocol::TaskId;
+use brattice_protocol::outcome::{Cause, Lost, ProcessFacts};
+use serde::{Deserialize, Serialize};
+
+/// What runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Program {
+    /// A text for bash. It stands in no process's argument list.
+    Bash(String),
+    /// A program and its arguments, without a shell.
+    Argv(Vec<String>),
+}
+
+/// Where a task's standard input comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Stdin {
+    /// `/dev/null`.
+    Null,
+    /// A pipe that `TaskHandle::input` feeds.
+    Pipe,
+}
+
+/// How a task's two output streams are carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Streams {
+    /// A pipe and a spool each.
+    Separate,
+    /// One pipe and one spool for both, in order of arrival.
+    Merged,
+}
+
+/// A task to start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TaskSpec {
+    /// Its id, unique in the session.
+    pub(crate) task: TaskId,
+    /// What it may do.
+    pub(crate) profile: Profile,
+    /// What runs.
+    pub(crate) program: Program,
+    /// Where, an absolute path.
+    pub(crate) cwd: PathBuf,
+    /// Variables beyond the session's base environment.
+    pub(crate) environment: Vec<(String, String)>,
+    /// Its standard input.
+    pub(crate) stdin: Stdin,
+    /// Its output streams.
+    pub(crate) streams: Streams,
+    /// After which it is stopped as `timed_out`; on the monotonic clock, so that suspension does not count.
+    pub(crate) timeout: Option<Duration>,
+    /// Between SIGTERM and SIGKILL.
+    pub(crate) grace: Duration,
+}
+
+/// How one stream of an ended task stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct StreamEnd {
+    /// Bytes that were written to it; the offset of its end.
+    pub(crate) bytes: u64,
+    /// The range of bytes that was dropped from the middle, end exclusive; empty when nothing was.
+    pub(crate) dropped: (u64, u64),
+    /// The file that holds it, once it outgrew memory (64 KiB).
+    pub(crate) file: Option<PathBuf>,
+    /// What could not be kept.
+    pub(crate) lost: Option<Lost>,
+}
+
+/// What a foreground task's shell left running, and that it was stopped.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Leftovers {
+    /// How many processes there were.
+    pub(crate) count: u64,
+    /// The first of them.
+    pub(crate) processes: Vec<ProcessFacts>,
+}
+
+/// How a task ended. It is told only when nothing of the task is left, or when `unkillable` names what is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TaskEnd {
+    /// Why.
+    pub(crate) cause: Cause,
+    /// The shell's exit code, if it exited.
+    pub(crate) exit_code: Option<i32>,
+    /// The number of the signal that ended the shell, if one did.
+    pub(crate) signal: Option<i32>,
+    /// Why, in words: who killed it, or the step that failed.
+    pub(crate) reason: Option<String>,
+    /// From start to the shell's end.
+    pub(crate) duration: Duration,
+    /// CPU time in user mode.
+    pub(crate) user: Duration,
+    /// CPU time in the kernel.
+    pub(crate) sys: Duration,
+    /// Largest resident set of any process of it, in bytes.
+    pub(crate) max_rss: u64,
+    /// Standard output, or both streams where merged.
+    pub(crate) stdout: StreamEnd,
+    /// Standard error; `None` where merged.
+    pub(crate) stderr: Option<StreamEnd>,
+    /// What the shell left running and was stopped.
+    pub(crate) leftovers: Option<Leftovers>,
+    /// Processes that survived SIGKILL (in uninterruptible sleep, or of another user); almost always empty.
+    pub(crate) unkillable: Vec<ProcessFacts>,
+    /// The mode that really applied.
+    pub(crate) mode: Mode,
+    /// The layers that held it.
+    pub(crate) layers: LayerReport,
+}
+
+/// Bytes of a stream.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Chunk {
+    /// The bytes.
+    pub(crate) data: Vec<u8>,
+    /// Where they begin: later than asked where bytes had been dropped.
+    pub(crate) offset: u64,
+    /// Bytes between the offset asked for and `offset`.
+    pub(crate) skipped: u64,
+}
+
+/// How far a task's streams have grown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// Bytes of standard output.
+    pub(crate) stdout: u64,
+    /// Bytes of standard error.
+    pub(crate) stderr: u64,
+    /// Whether the task has ended.
+    pub(crate) ended: bool,
+}

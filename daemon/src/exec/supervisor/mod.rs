@@ -1,0 +1,107 @@
+//! The supervisor role: one unconfined process a session, between the daemon and the session's commands.
+//!
+//! ```text
+//!            daemon
+//!              │ requests, ends                        one thread, one epoll loop (serve):
+//!          supervisor ── spools (memory, files)          never waits for one peer alone
+//!         ╱    │     ╲
+//!  launcher  zygote   keepers ── pipes from the commands
+//!   (a set per mode: mode)       (a task each: task)
+//! ```
+//!
+//! It owns the pipes, the spools, the timers and the session's lock; it judges nothing and words nothing. A task:
+//!
+//! ```text
+//! starting ─started→ running ─program ended→ draining ─200 ms→ stopping what is left ─gone→ ended
+//!    └─ failed          └── time over, stop asked ──▶ stopping ──────────────────────gone→ ended
+//! ```
+//!
+//! When the **daemon** dies (or closes the session) its channel closes: every task is stopped, the modes are swept, and
+//! the supervisor ends once it has no child left. When a **keeper** dies its processes come here, for the supervisor is
+//! a subreaper: they are killed, and the task is `lost`. When a **launcher** or **zygote** dies its mode is retired: tasks
+//! that run go on under their keepers, the next one gets a new launcher. When the **supervisor** dies, every keeper kills
+//! its command; the daemon calls the tasks `lost`. It blocks all signals: SIGTERM to a process group does not end it.
+
+mod mode;
+mod peer;
+mod reactor;
+mod serve;
+mod spool;
+mod task;
+
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use brattice_policy::{Limits, sys};
+use rustix::fs::FlockOperation;
+
+use super::channel::Channel;
+use super::message::{FailedStep, Failure, FromSupervisor, ToSupervisor};
+use serve::Supervisor;
+
+/// The name of the lock in a session's folder. Held for life: whoever can take it knows that no supervisor lives.
+pub(crate) const LOCK: &str = "lock";
+
+/// What a supervisor is given at its start.
+pub(super) struct Setup {
+    folder: PathBuf,
+    bash: PathBuf,
+    limits: Limits,
+    environment: OwnedFd,
+    /// Held, never read.
+    _lock: File,
+}
+
+/// Runs the supervisor role; its channel to the daemon is standard input.
+pub(crate) fn main() -> ExitCode {
+    let Ok(stdin) = std::io::stdin().as_fd().try_clone_to_owned() else { return ExitCode::FAILURE };
+    let channel = Channel::from_fd(stdin);
+    let supervisor = match set_up(&channel) {
+        Ok(setup) => Supervisor::new(channel, setup),
+        Err(failure) => return unfit(&channel, failure),
+    };
+    match supervisor {
+        Ok(supervisor) => supervisor.serve(),
+        Err(errno) => {
+            tracing::error!(%errno, "the supervisor cannot set up its loop");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn unfit(channel: &Channel, failure: Failure) -> ExitCode {
+    match channel.send(&FromSupervisor::Unfit(failure), Vec::new()) {
+        Ok(()) | Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn set_up(channel: &Channel) -> Result<Setup, Failure> {
+    let fail = |what: &str, error: &dyn std::fmt::Display| Failure {
+        step: FailedStep::Supervisor,
+        detail: format!("{what}: {error}"),
+    };
+    let mut received = channel.receive::<ToSupervisor>().map_err(|error| fail("receiving the set-up", &error))?;
+    let (ToSupervisor::Setup { folder, bash, limits }, Some(environment)) =
+        (received.message, received.descriptors.pop())
+    else {
+        return Err(fail("receiving the set-up", &"something else came"));
+    };
+    rustix::stdio::dup2_stdin(File::open("/dev/null").map_err(|error| fail("opening /dev/null", &error))?)
+        .map_err(|error| fail("closing standard input", &error))?;
+    sys::fd::close_on_exec_from(3).map_err(|error| fail("closing descriptors", &error))?;
+    sys::signal::block_all().map_err(|error| fail("blocking signals", &error))?;
+    // A session of its own: a terminal that goes away, or a kill of the daemon's process group, does not reach it.
+    rustix::process::setsid().map_err(|error| fail("starting a session", &error))?;
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
+        .map_err(|error| fail("becoming a subreaper", &error))?;
+    let lock = lock(&folder).map_err(|error| fail(&format!("locking {}", folder.display()), &error))?;
+    Ok(Setup { folder, bash, limits, environment, _lock: lock })
+}
+
+fn lock(folder: &Path) -> std::io::Result<File> {
+    let file = File::options().create(true).truncate(false).write(true).open(folder.join(LOCK))?;
+    rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+    Ok(file)
+}

@@ -1,0 +1,159 @@
+//! Errors at the daemon's edge: as one line for people, and as errors on the wire with their code and the way out.
+//!
+//! Each operation has an error type of its own beside its code; this is the one place that says which stable code a
+//! client sees for it.
+
+use std::error::Error;
+
+use brattice_protocol::{ErrorCode, RpcError};
+
+use crate::exec::RunError;
+use crate::session::{AccessError, OpenError, StartError, UpdateError, WorkspaceError};
+use crate::tools::WorkdirError;
+
+/// An error and what caused it, on one line.
+pub(crate) fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        // A transparent variant tells its source's text as its own.
+        let cause_text = cause.to_string();
+        if !text.ends_with(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        source = cause.source();
+    }
+    text
+}
+
+fn wire(code: ErrorCode, error: &dyn Error) -> RpcError {
+    RpcError::new(code, chain(error))
+}
+
+impl From<AccessError> for RpcError {
+    fn from(error: AccessError) -> Self {
+        match &error {
+            AccessError::Unknown(_) => wire(ErrorCode::UnknownSession, &error),
+            AccessError::Detached(_) => {
+                wire(ErrorCode::UnknownSession, &error).hint("take it over with session.resume")
+            }
+            AccessError::Held(_) => wire(ErrorCode::Refused, &error)
+                .hint("it can be resumed once that client has gone, or by an operator on the control socket"),
+        }
+    }
+}
+
+impl From<OpenError> for RpcError {
+    fn from(error: OpenError) -> Self {
+        match &error {
+            OpenError::Workspace(fault) => workspace(fault),
+            OpenError::DshHome(_) => wire(ErrorCode::Invalid, &error),
+            OpenError::BeyondCeiling { ceiling, .. } => wire(ErrorCode::Refused, &error)
+                .hint(format!("ask for {ceiling} or a narrower mode")),
+            OpenError::Loopback => {
+                wire(ErrorCode::Refused, &error).hint("ask for network \"none\" or \"full\"")
+            }
+            OpenError::Full { .. } => wire(ErrorCode::Busy, &error).hint("close a session"),
+            OpenError::Folder(_) => wire(ErrorCode::Unavailable, &error)
+                .hint("the daemon's state folder must be writable and have room"),
+            OpenError::Supervisor(_) | OpenError::Interrupted(_) => {
+                wire(ErrorCode::Unavailable, &error)
+            }
+        }
+    }
+}
+
+/// What makes no sense is `invalid`, what could be done and is not is `refused`.
+fn workspace(fault: &WorkspaceError) -> RpcError {
+    let code = match fault {
+        WorkspaceError::FileSystem { .. } | WorkspaceError::HoldsOwn { .. } => ErrorCode::Refused,
+        WorkspaceError::Relative { .. }
+        | WorkspaceError::Nul { .. }
+        | WorkspaceError::Missing { .. }
+        | WorkspaceError::NotFolder { .. }
+        | WorkspaceError::Unresolved { .. }
+        | WorkspaceError::NotUtf8 { .. } => ErrorCode::Invalid,
+    };
+    wire(code, fault).hint(fault.hint())
+}
+
+impl From<UpdateError> for RpcError {
+    fn from(error: UpdateError) -> Self {
+        match &error {
+            UpdateError::BeyondCeiling { ceiling, .. } => wire(ErrorCode::Refused, &error)
+                .hint(format!("ask for {ceiling} or a narrower mode")),
+            UpdateError::Lost(_) => wire(ErrorCode::Unavailable, &error).hint(OPEN_A_NEW_ONE),
+        }
+    }
+}
+
+impl From<StartError> for RpcError {
+    fn from(error: StartError) -> Self {
+        match &error {
+            StartError::Busy(_) => wire(ErrorCode::Busy, &error)
+                .hint("wait for one of them to end, or stop one with task.kill"),
+            StartError::Lost(_) => wire(ErrorCode::Unavailable, &error).hint(OPEN_A_NEW_ONE),
+            StartError::Closing(_) => wire(ErrorCode::UnknownSession, &error),
+            StartError::NotStarted {
+                source: RunError::Setup { .. },
+                ..
+            } => wire(ErrorCode::Unavailable, &error)
+                .hint("`brattice doctor` says what this machine can enforce"),
+            StartError::NotStarted { .. } => wire(ErrorCode::Unavailable, &error),
+        }
+    }
+}
+
+impl From<WorkdirError> for RpcError {
+    fn from(error: WorkdirError) -> Self {
+        match &error {
+            WorkdirError::Interrupted { .. } => wire(ErrorCode::Unavailable, &error),
+            WorkdirError::Nul(_)
+            | WorkdirError::Missing(_)
+            | WorkdirError::NotDirectory(_)
+            | WorkdirError::Unreachable { .. } => wire(ErrorCode::Invalid, &error),
+        }
+    }
+}
+
+/// The way out of a session that has lost its supervisor.
+const OPEN_A_NEW_ONE: &str = "close the session and open a new one";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    #[derive(Debug, thiserror::Error)]
+    enum Sample {
+        #[error("cannot open the door")]
+        Door(#[source] io::Error),
+        #[error(transparent)]
+        Through(#[from] io::Error),
+    }
+
+    #[test]
+    fn a_chain_tells_each_cause_once() {
+        let kernel = || io::Error::from_raw_os_error(13);
+        assert_eq!(
+            chain(&Sample::Door(kernel())),
+            "cannot open the door: Permission denied (os error 13)"
+        );
+        assert_eq!(
+            chain(&Sample::Through(kernel())),
+            "Permission denied (os error 13)"
+        );
+    }
+
+    #[test]
+    fn a_session_of_another_client_is_not_told_from_none() {
+        let id = brattice_protocol::SessionId::new("x");
+        let error = RpcError::from(AccessError::Unknown(id.clone()));
+        assert_eq!(
+            (error.is(ErrorCode::UnknownSession), error.data.hint),
+            (true, None)
+        );
+        assert!(RpcError::from(AccessError::Held(id)).is(ErrorCode::Refused));
+    }
+}

@@ -1,0 +1,142 @@
+//! The methods of the wire: from a name and parameters to an answer. A file a family, named as in the protocol.
+//!
+//! ```text
+//!  server::Handler ─► Methods::call ─► dispatch by name ─► session │ tools │ task │ policy │ daemon
+//!                                        │                                  │
+//!                                        └─ of the control socket only      └─► Registry, Session
+//! ```
+//!
+//! Who may name which session is the registry's to say. A client that goes away cancels none of its requests; their
+//! answers are dropped by the server. New work is refused once the daemon is on its way out; reading, stopping and
+//! closing go on to the end.
+
+mod daemon;
+mod hello;
+mod policy;
+mod session;
+mod task;
+mod tools;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use brattice_policy::layer::LayerReport;
+use brattice_protocol::hello::{Peer, Role};
+use brattice_protocol::location::Locations;
+use brattice_protocol::{ErrorCode, RpcError, SessionId, rpc};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::server::{BoxFuture, Connection, Handler, method_not_found};
+use crate::session::{Registry, Session, Stages};
+
+/// Families of methods that only an operator may call. Some come with a later version; an agent is refused them all.
+const CONTROL_ONLY: [&str; 5] = ["approval.", "audit.", "daemon.", "events.", "question."];
+
+/// What the methods work on.
+#[derive(Debug)]
+pub(crate) struct Methods {
+    registry: Arc<Registry>,
+    stages: Arc<Stages>,
+    locations: Locations,
+    connections: AtomicUsize,
+    started: Instant,
+}
+
+impl Methods {
+    /// The methods of a daemon that lives at these places.
+    pub(crate) fn new(
+        registry: Arc<Registry>,
+        stages: Arc<Stages>,
+        locations: Locations,
+    ) -> Arc<Self> {
+        let (connections, started) = (AtomicUsize::new(0), Instant::now());
+        Arc::new(Methods {
+            registry,
+            stages,
+            locations,
+            connections,
+            started,
+        })
+    }
+
+    fn session(&self, id: &SessionId, from: &Arc<Connection>) -> Result<Arc<Session>, RpcError> {
+        Ok(self.registry.find(id, from)?)
+    }
+
+    async fn dispatch(
+        &self,
+        from: &Arc<Connection>,
+        method: &str,
+        params: Value,
+    ) -> Result<Value, RpcError> {
+        let is_control = CONTROL_ONLY.iter().any(|family| method.starts_with(family));
+        if is_control && from.role() != Role::Operator {
+            let text = format!("{method} is answered on the control socket only");
+            return Err(RpcError::new(ErrorCode::Refused, text));
+        }
+        match method {
+            "session.open" => answer(self.open(from, read(params)?).await?),
+            "session.resume" => answer(self.resume(from, read(params)?)?),
+            "session.update" => answer(self.update(from, read(params)?).await?),
+            "session.turn" => answer(self.turn(from, read(params)?)?),
+            "session.close" => answer(self.close(from, read(params)?).await?),
+            "session.list" => answer(self.list(from, read(params)?)),
+            "tools.list" => answer(self.tools_list(from, read(params)?)?),
+            "tools.call" => answer(self.tools_call(from, read(params)?).await?),
+            "tools.cancel" => answer(self.tools_cancel(from, read(params)?)?),
+            "task.start" => answer(self.task_start(from, read(params)?).await?),
+            "task.output" => answer(self.task_output(from, read(params)?).await?),
+            "task.wait" => answer(self.task_wait(from, read(params)?).await?),
+            "task.kill" => answer(self.task_kill(from, read(params)?)?),
+            "task.input" => answer(self.task_input(from, read(params)?).await?),
+            "policy.show" => answer(self.policy_show(from, read(params)?)?),
+            "policy.explain" => answer(self.policy_explain(from, read(params)?).await?),
+            "daemon.status" => answer(self.daemon_status(read(params)?)),
+            "daemon.shutdown" => answer(self.daemon_shutdown(read(params)?)),
+            _ => Err(method_not_found(method)),
+        }
+    }
+}
+
+impl Handler for Methods {
+    fn hello(&self, from: &Arc<Connection>) -> (Peer, LayerReport) {
+        let connections = self.connections.fetch_add(1, Ordering::Relaxed) + 1;
+        tracing::debug!(connection = %from.id(), connections, "a client said hello");
+        hello::answer()
+    }
+
+    fn call(
+        self: Arc<Self>,
+        from: Arc<Connection>,
+        method: String,
+        params: Value,
+    ) -> BoxFuture<Result<Value, RpcError>> {
+        Box::pin(async move { self.dispatch(&from, &method, params).await })
+    }
+
+    fn closed(&self, from: &Connection) {
+        self.connections.fetch_sub(1, Ordering::Relaxed);
+        self.registry.release(from.id());
+    }
+}
+
+fn read<T: DeserializeOwned>(params: Value) -> Result<T, RpcError> {
+    rpc::decode_params(params)
+}
+
+fn answer(result: impl Serialize) -> Result<Value, RpcError> {
+    serde_json::to_value(result).map_err(|error| {
+        RpcError::new(
+            ErrorCode::Unavailable,
+            format!("the result cannot be written: {error}"),
+        )
+    })
+}
+
+/// Parameters of methods that take none.
+#[derive(Clone, Copy, Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NoParams {}

@@ -1,0 +1,101 @@
+//! `policy.*`: the rules that hold a session's commands, and what they say of one path. Both are read from the profile
+//! that the kernel is given, not from a copy of it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use brattice_policy::explain::explain;
+use brattice_protocol::policy::{ExplainParams, Policy, ShowParams, Verdict};
+use brattice_protocol::{ErrorCode, RpcError};
+
+use super::Methods;
+use crate::server::Connection;
+
+impl Methods {
+    pub(super) fn policy_show(
+        &self,
+        from: &Arc<Connection>,
+        params: ShowParams,
+    ) -> Result<Policy, RpcError> {
+        let profile = self.session(&params.session, from)?.profile();
+        Ok(Policy {
+            mode: profile.mode,
+            network: profile.network,
+            grants: profile.grants(),
+        })
+    }
+
+    pub(super) async fn policy_explain(
+        &self,
+        from: &Arc<Connection>,
+        params: ExplainParams,
+    ) -> Result<Verdict, RpcError> {
+        let session = self.session(&params.session, from)?;
+        if params.path.is_empty() || params.path.contains('\0') {
+            let text = "params.path: expected a path that is not empty and holds no NUL character";
+            return Err(RpcError::new(ErrorCode::Invalid, text));
+        }
+        let path = session.cwd().join(&params.path);
+        let resolved =
+            tokio::task::spawn_blocking(move || real_path(&path).map_err(|error| (path, error)))
+                .await;
+        match resolved {
+            Ok(Ok(path)) => Ok(explain(&session.profile(), &path, params.operation)),
+            Ok(Err((path, error))) => {
+                let text = format!("{} cannot be resolved: {error}", path.display());
+                Err(RpcError::new(ErrorCode::Invalid, text))
+            }
+            Err(error) => Err(RpcError::new(
+                ErrorCode::Unavailable,
+                format!("resolving was interrupted: {error}"),
+            )),
+        }
+    }
+}
+
+/// The path without links and `..`, as far as it exists: Landlock judges the file that a path leads to, and for a name
+/// that is not there yet the folder in which it would be made.
+fn real_path(path: &Path) -> io::Result<PathBuf> {
+    match path.canonicalize() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            match (path.parent(), path.file_name()) {
+                // A dangling link is opened through: what would be made is its target.
+                (Some(parent), _) if path.is_symlink() => {
+                    real_path(&parent.join(path.read_link()?))
+                }
+                (Some(parent), Some(name)) => Ok(real_path(parent)?.join(name)),
+                _ => Err(error),
+            }
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::testing::Scratch;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_path_is_resolved_as_far_as_it_exists() {
+        let scratch = Scratch::new();
+        let inner = scratch.folder("a/inner");
+        symlink(&inner, scratch.path("link")).unwrap();
+        symlink("a/inner/new", scratch.path("dangling")).unwrap();
+        let real = |name: &str| real_path(&scratch.path(name)).unwrap();
+        assert_eq!(real("link/x/y"), inner.join("x/y"));
+        assert_eq!(real("link/../z"), scratch.path("a/z"));
+        assert_eq!(real("dangling"), inner.join("new"));
+        assert_eq!(real_path(Path::new("/")).unwrap(), Path::new("/"));
+    }
+
+    #[test]
+    fn a_loop_and_a_way_back_from_nowhere_are_errors() {
+        let scratch = Scratch::new();
+        symlink("loop", scratch.path("loop")).unwrap();
+        assert!(real_path(&scratch.path("loop")).is_err());
+        assert!(real_path(&scratch.path("gone/../x")).is_err());
+    }
+}

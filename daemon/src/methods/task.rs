@@ -1,0 +1,380 @@
+//! `task.*`: commands as tasks, read by offset.
+//!
+//! Reads are byte-exact and can be repeated; each asks the spool, none moves anything. A wait holds up nobody but the
+//! client that asked for it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use brattice_policy::Limits;
+use brattice_protocol::task::{
+    Empty, InputParams, KillParams, Output, OutputParams, StartParams, Started, WaitParams, Waited,
+};
+use brattice_protocol::tools::Stream;
+use brattice_protocol::{ErrorCode, RpcError, SessionId, TaskId, bytes};
+use tokio::task::JoinSet;
+
+use super::Methods;
+use crate::exec::spec::{Program, Progress, Stdin};
+use crate::exec::{InputEnd, StopReason};
+use crate::fault::chain;
+use crate::server::Connection;
+use crate::session::{Command, Task};
+use crate::toolset::render::unshown_outcome;
+
+/// Most bytes of one `task.output`: what a result may carry inline.
+const MAX_READ: u64 = 256 << 10;
+
+/// The longest wait of `task.output`.
+const MAX_OUTPUT_WAIT: Duration = Duration::from_secs(60);
+
+/// How long a read that shall not wait still gives the supervisor to say how far the stream has grown.
+const MIN_OUTPUT_WAIT: Duration = Duration::from_millis(20);
+
+/// The longest wait of `task.wait`.
+const MAX_WAIT: Duration = Duration::from_secs(600);
+
+/// Tasks that one `task.wait` may name.
+const MAX_WAITED: usize = 1_000;
+
+/// Most bytes of one `task.input`.
+const MAX_INPUT: usize = 64 << 10;
+
+/// Longest reason of a `task.kill` in bytes.
+const MAX_REASON: usize = 1 << 10;
+
+impl Methods {
+    pub(super) async fn task_start(
+        &self,
+        from: &Arc<Connection>,
+        params: StartParams,
+    ) -> Result<Started, RpcError> {
+        let session = self.session(&params.session, from)?;
+        self.stages.admit()?;
+        let limits = &self.registry.grounds().limits;
+        let StartParams {
+            command,
+            argv,
+            workdir,
+            stdin,
+            timeout_ms,
+            session: _,
+        } = params;
+        let program = program(command, argv, limits)?;
+        if timeout_ms == Some(0) {
+            return Err(invalid(
+                "params.timeout_ms: expected a positive number of milliseconds, got 0",
+            ));
+        }
+        let cwd = crate::tools::resolve_workdir(session.cwd(), workdir.as_deref()).await?;
+        let command = Command {
+            program,
+            cwd,
+            stdin: if stdin { Stdin::Pipe } else { Stdin::Null },
+            streams: session.toolset().streams,
+            timeout: timeout_ms.map(Duration::from_millis),
+        };
+        let task = session.start(command).await?;
+        Ok(Started {
+            task: task.id().clone(),
+        })
+    }
+
+    pub(super) async fn task_output(
+        &self,
+        from: &Arc<Connection>,
+        params: OutputParams,
+    ) -> Result<Output, RpcError> {
+        let task = self.task(&params.session, &params.task, from)?;
+        let (stream, asked) = (
+            params.stream.unwrap_or_default(),
+            params.offset.unwrap_or(0),
+        );
+        let limit = match params.limit.unwrap_or(MAX_READ).min(MAX_READ) {
+            0 => {
+                return Err(invalid(
+                    "params.limit: expected a positive number of bytes, got 0",
+                ));
+            }
+            limit => limit as usize,
+        };
+        let wait = Duration::from_millis(params.wait_ms.unwrap_or(0));
+        let wait = wait.clamp(MIN_OUTPUT_WAIT, MAX_OUTPUT_WAIT);
+        if tokio::time::timeout(wait, has_more(&task, stream, asked))
+            .await
+            .is_err()
+        {
+            tracing::trace!(task = %params.task, "nothing came in time");
+        }
+        // The state before the bytes: a final one with no bytes is the end, so none may come in between.
+        let status = task.status();
+        let reading = tokio::task::spawn_blocking(move || task.read(stream, asked, limit));
+        let chunk = match reading.await {
+            Ok(Ok(chunk)) => chunk,
+            Ok(Err(error)) => return Err(unavailable(&params.task, &chain(&error))),
+            Err(error) => return Err(unavailable(&params.task, &chain(&error))),
+        };
+        let (data, encoding) = bytes::encode(&chunk.data);
+        let next_offset = chunk.offset + chunk.data.len() as u64;
+        Ok(Output {
+            data,
+            encoding,
+            offset: chunk.offset,
+            next_offset,
+            skipped: chunk.skipped,
+            status,
+        })
+    }
+
+    pub(super) async fn task_wait(
+        &self,
+        from: &Arc<Connection>,
+        params: WaitParams,
+    ) -> Result<Waited, RpcError> {
+        if params.tasks.is_empty() || params.tasks.len() > MAX_WAITED {
+            let came = params.tasks.len();
+            return Err(invalid(&format!(
+                "params.tasks: expected 1 to {MAX_WAITED} tasks, got {came}"
+            )));
+        }
+        let mut tasks = Vec::with_capacity(params.tasks.len());
+        for id in &params.tasks {
+            tasks.push(self.task(&params.session, id, from)?);
+        }
+        let wait = Duration::from_millis(params.timeout_ms).min(MAX_WAIT);
+        let first = tokio::time::timeout(wait, first_ended(tasks))
+            .await
+            .ok()
+            .flatten();
+        Ok(
+            match first.and_then(|task| Some((task.id().clone(), task.try_ended()?))) {
+                Some((task, end)) => {
+                    let outcome = unshown_outcome(&task, &end);
+                    Waited {
+                        task: Some(task),
+                        outcome: Some(outcome),
+                    }
+                }
+                None => Waited::default(),
+            },
+        )
+    }
+
+    pub(super) fn task_kill(
+        &self,
+        from: &Arc<Connection>,
+        params: KillParams,
+    ) -> Result<Empty, RpcError> {
+        let task = self.task(&params.session, &params.task, from)?;
+        let by = match params.reason {
+            Some(reason) if reason.len() > MAX_REASON => {
+                let text = format!(
+                    "params.reason: expected at most {MAX_REASON} bytes, got {}",
+                    reason.len()
+                );
+                return Err(RpcError::new(ErrorCode::TooLarge, text));
+            }
+            Some(reason) => format!("by task.kill: {reason}"),
+            None => "by task.kill".to_owned(),
+        };
+        task.stop(StopReason::Killed { by });
+        Ok(Empty {})
+    }
+
+    pub(super) async fn task_input(
+        &self,
+        from: &Arc<Connection>,
+        params: InputParams,
+    ) -> Result<Empty, RpcError> {
+        let task = self.task(&params.session, &params.task, from)?;
+        let data = bytes::decode(&params.data, params.encoding)
+            .map_err(|error| invalid(&format!("params.data: {error}")))?;
+        if data.len() > MAX_INPUT {
+            let text = format!(
+                "params.data: expected at most {MAX_INPUT} bytes, got {}",
+                data.len()
+            );
+            return Err(RpcError::new(ErrorCode::TooLarge, text));
+        }
+        let end = if params.eof {
+            InputEnd::Eof
+        } else {
+            InputEnd::More
+        };
+        match task.input(data, end).await {
+            Ok(()) => Ok(Empty {}),
+            Err(error) => Err(RpcError::new(
+                ErrorCode::Refused,
+                format!("{}: {}", params.task, chain(&error)),
+            )),
+        }
+    }
+
+    fn task(
+        &self,
+        session: &SessionId,
+        task: &TaskId,
+        from: &Arc<Connection>,
+    ) -> Result<Task, RpcError> {
+        self.session(session, from)?
+            .tasks()
+            .find(task)
+            .ok_or_else(|| {
+                let text = format!("there is no task {task} in this session");
+                RpcError::new(ErrorCode::UnknownTask, text)
+            })
+    }
+}
+
+/// What is to run: exactly one of a line for bash and a list of words.
+fn program(
+    command: Option<String>,
+    argv: Option<Vec<String>>,
+    limits: &Limits,
+) -> Result<Program, RpcError> {
+    let (name, length, program) = match (command, argv) {
+        (Some(command), None) => ("command", command.len(), Program::Bash(command)),
+        (None, Some(argv)) => (
+            "argv",
+            argv.iter().map(|word| word.len() + 1).sum(),
+            Program::Argv(argv),
+        ),
+        (Some(_), Some(_)) | (None, None) => {
+            return Err(invalid(
+                "params: expected exactly one of \"command\" and \"argv\"",
+            ));
+        }
+    };
+    let (is_empty, has_nul) = match &program {
+        Program::Bash(command) => (command.trim().is_empty(), command.contains('\0')),
+        Program::Argv(argv) => (
+            argv.first().is_none_or(String::is_empty),
+            argv.iter().any(|word| word.contains('\0')),
+        ),
+    };
+    if is_empty {
+        return Err(invalid(&format!(
+            "params.{name}: expected something to run"
+        )));
+    }
+    if has_nul {
+        return Err(invalid(&format!(
+            "params.{name}: expected text without NUL characters"
+        )));
+    }
+    if length > limits.max_command {
+        let text = format!(
+            "params.{name}: expected at most {} bytes, got {length}",
+            limits.max_command
+        );
+        return Err(RpcError::new(ErrorCode::TooLarge, text));
+    }
+    Ok(program)
+}
+
+/// Returns once the stream has bytes from that offset on, or no more can come.
+async fn has_more(task: &Task, stream: Stream, offset: u64) {
+    let mut progress = task.progress();
+    while !progress.ended && length(progress, stream) <= offset {
+        progress = task.progress_beyond(progress).await;
+    }
+}
+
+const fn length(progress: Progress, stream: Stream) -> u64 {
+    match stream {
+        Stream::Stdout => progress.stdout,
+        Stream::Stderr => progress.stderr,
+    }
+}
+
+/// The first that ends; of those that have ended already, the first that is named.
+async fn first_ended(tasks: Vec<Task>) -> Option<Task> {
+    if let Some(task) = tasks.iter().find(|task| task.status().is_final()) {
+        return Some(task.clone());
+    }
+    let mut waiting = JoinSet::new();
+    for task in tasks {
+        waiting.spawn(async move {
+            task.ended().await;
+            task
+        });
+    }
+    waiting.join_next().await?.ok()
+}
+
+fn invalid(text: &str) -> RpcError {
+    RpcError::new(ErrorCode::Invalid, text)
+}
+
+fn unavailable(task: &TaskId, why: &str) -> RpcError {
+    RpcError::new(
+        ErrorCode::Unavailable,
+        format!("the output of {task} cannot be read: {why}"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(words: &[&str]) -> Option<Vec<String>> {
+        Some(words.iter().map(|word| (*word).to_owned()).collect())
+    }
+
+    #[test]
+    fn exactly_one_of_command_and_argv_runs() {
+        let limits = Limits::default();
+        let line = || Some("make".to_owned());
+        assert_eq!(
+            program(line(), None, &limits),
+            Ok(Program::Bash("make".to_owned()))
+        );
+        let argv = Program::Argv(vec!["make".to_owned(), String::new()]);
+        assert_eq!(program(None, words(&["make", ""]), &limits), Ok(argv));
+        for (command, argv) in [(line(), words(&["make"])), (None, None)] {
+            let message = program(command, argv, &limits).unwrap_err().message;
+            assert_eq!(
+                message,
+                "params: expected exactly one of \"command\" and \"argv\""
+            );
+        }
+    }
+
+    #[test]
+    fn what_cannot_run_is_named() {
+        let limits = Limits::default();
+        let cases = [
+            (
+                Some(" ".to_owned()),
+                None,
+                "params.command: expected something to run".to_owned(),
+            ),
+            (
+                None,
+                words(&[]),
+                "params.argv: expected something to run".to_owned(),
+            ),
+            (
+                None,
+                words(&["", "x"]),
+                "params.argv: expected something to run".to_owned(),
+            ),
+            (
+                None,
+                words(&["a", "b\0"]),
+                "params.argv: expected text without NUL characters".to_owned(),
+            ),
+            (
+                Some("x".repeat(limits.max_command + 1)),
+                None,
+                "params.command: expected at most 1048576 bytes, got 1048577".to_owned(),
+            ),
+        ];
+        for (command, argv, expected) in cases {
+            assert_eq!(
+                program(command, argv, &limits).unwrap_err().message,
+                expected
+            );
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! `tools.*`: declarations, calls and their withdrawal.
+
+use std::sync::Arc;
+
+use brattice_protocol::RpcError;
+use brattice_protocol::task::Empty;
+use brattice_protocol::tools::{CallParams, CallResult, CancelParams, ListParams, ToolList};
+
+use super::Methods;
+use crate::server::Connection;
+use crate::toolset::{declarations, format};
+
+impl Methods {
+    pub(super) fn tools_list(
+        &self,
+        from: &Arc<Connection>,
+        params: ListParams,
+    ) -> Result<ToolList, RpcError> {
+        let session = self.session(&params.session, from)?;
+        let shape = params.format.unwrap_or_default();
+        let declared = declarations(session.toolset(), session.disabled());
+        Ok(ToolList {
+            tools: declared.iter().map(|tool| format(tool, shape)).collect(),
+        })
+    }
+
+    pub(super) async fn tools_call(
+        &self,
+        from: &Arc<Connection>,
+        params: CallParams,
+    ) -> Result<CallResult, RpcError> {
+        let session = self.session(&params.session, from)?;
+        self.stages.admit()?;
+        crate::tools::call(&session, params).await
+    }
+
+    pub(super) fn tools_cancel(
+        &self,
+        from: &Arc<Connection>,
+        params: CancelParams,
+    ) -> Result<Empty, RpcError> {
+        self.session(&params.session, from)?
+            .calls()
+            .cancel(&params.call);
+        Ok(Empty {})
+    }
+}

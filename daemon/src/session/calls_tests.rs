@@ -1,0 +1,160 @@
+//! Tests of the ledger of calls.
+
+use super::*;
+use brattice_protocol::SessionId;
+use brattice_protocol::tools::Content;
+use serde_json::{Map, Value, json};
+
+fn params(call: &str, arguments: Value) -> CallParams {
+    let Value::Object(arguments) = arguments else {
+        unreachable!()
+    };
+    CallParams {
+        session: SessionId::new("s"),
+        call: Some(CallId::new(call)),
+        name: "bash".to_owned(),
+        arguments,
+    }
+}
+
+fn result(text: &str) -> CallResult {
+    CallResult {
+        content: vec![Content::Text {
+            text: text.to_owned(),
+        }],
+        is_error: false,
+        structured_content: json!({"cause": "exited"}),
+        meta: Map::new(),
+    }
+}
+
+fn new(calls: &Arc<Calls>, params: &CallParams) -> RunningCall {
+    match calls.admit(params).unwrap() {
+        Admission::New(call) => call,
+        Admission::Known(call) => unreachable!("{call:?}"),
+    }
+}
+
+fn known(calls: &Arc<Calls>, params: &CallParams) -> KnownCall {
+    match calls.admit(params).unwrap() {
+        Admission::Known(call) => call,
+        Admission::New(call) => unreachable!("{call:?}"),
+    }
+}
+
+#[tokio::test]
+async fn the_same_call_again_waits_for_the_first_and_returns_its_result() {
+    let calls = Calls::new();
+    let first = new(&calls, &params("a", json!({"x": 1, "y": 2})));
+    let again = params("a", json!({"y": 2, "x": 1}));
+    let waiting = tokio::spawn(known(&calls, &again).result());
+    first.finish(&result("one"));
+    assert_eq!(waiting.await.unwrap(), Ok(result("one")));
+    assert_eq!(known(&calls, &again).result().await, Ok(result("one")));
+}
+
+#[tokio::test]
+async fn an_id_with_other_arguments_or_another_tool_is_invalid() {
+    let calls = Calls::new();
+    let _first = new(&calls, &params("a", json!({"x": 1})));
+    let other = calls.admit(&params("a", json!({"x": 2}))).unwrap_err();
+    assert!(other.is(ErrorCode::Invalid), "{other:?}");
+    let tool = CallParams {
+        name: "read".to_owned(),
+        ..params("a", json!({"x": 1}))
+    };
+    assert!(calls.admit(&tool).is_err());
+}
+
+#[test]
+fn an_id_that_is_none_is_invalid() {
+    for id in [String::new(), "x".repeat(MAX_ID + 1)] {
+        let error = Calls::new().admit(&params(&id, json!({}))).unwrap_err();
+        let expected = format!("params.call: expected 1 to 256 bytes, got {}", id.len());
+        assert_eq!(error.message, expected);
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_was_refused_or_broke_frees_its_id() {
+    let calls = Calls::new();
+    let call = params("a", json!({}));
+    let waiting = {
+        let first = new(&calls, &call);
+        let waiting = known(&calls, &call);
+        first.withdraw(RpcError::new(ErrorCode::Busy, "full"));
+        waiting
+    };
+    assert_eq!(
+        waiting.result().await,
+        Err(RpcError::new(ErrorCode::Busy, "full"))
+    );
+    drop(new(&calls, &call));
+    new(&calls, &call).finish(&result("third"));
+    assert_eq!(known(&calls, &call).result().await, Ok(result("third")));
+}
+
+#[tokio::test]
+async fn a_cancel_reaches_only_the_running_call_it_names() {
+    let calls = Calls::new();
+    calls.cancel(&CallId::new("unknown"));
+    let (a, b) = (
+        new(&calls, &params("a", json!({}))),
+        new(&calls, &params("b", json!({}))),
+    );
+    calls.cancel(a.id());
+    a.cancelled().await;
+    tokio::select! {
+        biased;
+        () = b.cancelled() => unreachable!("b was not cancelled"),
+        () = std::future::ready(()) => {}
+    }
+}
+
+#[tokio::test]
+async fn the_last_thousand_are_kept() {
+    let calls = Calls::new();
+    for number in 0..=KEPT_CALLS {
+        new(&calls, &params(&number.to_string(), json!({}))).finish(&result(&number.to_string()));
+    }
+    assert_eq!(calls.ledger().calls.len(), KEPT_CALLS);
+    assert_eq!(
+        known(&calls, &params("1", json!({}))).result().await,
+        Ok(result("1"))
+    );
+    drop(new(&calls, &params("0", json!({}))));
+}
+
+#[tokio::test]
+async fn a_result_that_was_dropped_for_room_still_keeps_its_call_from_running_again() {
+    let calls = Calls::new();
+    let large = "x".repeat(KEPT_BYTES / 2);
+    for name in ["a", "b", "c"] {
+        new(&calls, &params(name, json!({}))).finish(&result(&large));
+    }
+    let gone = known(&calls, &params("a", json!({})))
+        .result()
+        .await
+        .unwrap_err();
+    assert_eq!(
+        gone.message,
+        "call \"a\" ran, and its result is no longer kept"
+    );
+    assert_eq!(
+        known(&calls, &params("c", json!({}))).result().await,
+        Ok(result(&large))
+    );
+    assert!(calls.ledger().bytes <= KEPT_BYTES);
+}
+
+#[tokio::test]
+async fn settled_waits_for_what_runs() {
+    let calls = Calls::new();
+    let first = new(&calls, &params("a", json!({})));
+    let waiting = tokio::spawn({
+        let calls = calls.clone();
+        async move { calls.settled().await }
+    });
+    first.finish(&result("one"));
+    waiting.await.unwrap();
+}

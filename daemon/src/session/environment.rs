@@ -1,0 +1,102 @@
+//! The environment of a session's commands: what all of them share, and what is each one's own.
+//!
+//! What is kept of the daemon's own environment is `policy`'s decision; what a toolset adds is the toolset's.
+
+use brattice_policy::Profile;
+use brattice_policy::environment::{self, Environment};
+use brattice_protocol::{SessionId, TaskId};
+
+/// What every command of a session gets, from the daemon's own environment.
+///
+/// `TMPDIR` stays the host's here: only a command that is confined gets the private one.
+pub(super) fn of_session(
+    ambient: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>,
+    session: &SessionId,
+    profile: &Profile,
+) -> Environment {
+    let mut environment = environment::base(ambient);
+    let workspace = profile.workspace().as_os_str().as_encoded_bytes();
+    environment.insert(b"BRATTICE_SESSION_ID".to_vec(), session.as_str().into());
+    environment.insert(b"BRATTICE_WORKSPACE".to_vec(), workspace.to_vec());
+    environment
+}
+
+/// What one command gets besides: who it is, how it is confined, and its session's private folder for temporary
+/// files where it is confined.
+pub(super) fn of_task(profile: &Profile, task: &TaskId) -> Vec<(String, String)> {
+    let mut environment = vec![
+        ("BRATTICE_TASK_ID".to_owned(), task.as_str().to_owned()),
+        (
+            "BRATTICE_SANDBOX_MODE".to_owned(),
+            profile.mode.as_str().to_owned(),
+        ),
+    ];
+    if profile.mode.is_confined() {
+        environment.push(("TMPDIR".to_owned(), profile.temp.display().to_string()));
+    }
+    environment
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use brattice_policy::{Mode, Network, Root, RootKind};
+
+    fn profile(mode: Mode) -> Profile {
+        Profile {
+            mode,
+            network: Network::Full,
+            roots: vec![Root {
+                path: "/ws".into(),
+                kind: RootKind::Workspace,
+            }],
+            temp: "/state/tmp".into(),
+        }
+    }
+
+    fn pair(name: &str, value: &str) -> (String, String) {
+        (name.to_owned(), value.to_owned())
+    }
+
+    #[test]
+    fn a_session_is_named_and_secrets_are_not_passed_on() {
+        let ambient = [
+            ("HOME", "/root"),
+            ("API_KEY", "x"),
+            ("BRATTICE_SOCKET", "/s"),
+            ("TMPDIR", "/tmp/x"),
+        ]
+        .map(|(name, value)| (name.into(), value.into()));
+        let environment = of_session(ambient, &SessionId::new("id"), &profile(Mode::ReadOnly));
+        let get = |name: &str| {
+            environment
+                .get(name.as_bytes())
+                .map(|value| String::from_utf8_lossy(value))
+        };
+        assert_eq!(get("HOME").as_deref(), Some("/root"));
+        assert_eq!(get("BRATTICE_SESSION_ID").as_deref(), Some("id"));
+        assert_eq!(get("BRATTICE_WORKSPACE").as_deref(), Some("/ws"));
+        assert_eq!(get("TMPDIR").as_deref(), Some("/tmp/x"));
+        assert_eq!((get("API_KEY"), get("BRATTICE_SOCKET")), (None, None));
+    }
+
+    #[test]
+    fn a_confined_task_has_the_private_temp_and_an_unconfined_one_the_hosts() {
+        let task = TaskId::new("bash-1");
+        assert_eq!(
+            of_task(&profile(Mode::WorkspaceWrite), &task),
+            [
+                pair("BRATTICE_TASK_ID", "bash-1"),
+                pair("BRATTICE_SANDBOX_MODE", "workspace-write"),
+                pair("TMPDIR", "/state/tmp"),
+            ]
+        );
+        assert_eq!(
+            of_task(&profile(Mode::DangerFullAccess), &task),
+            [
+                pair("BRATTICE_TASK_ID", "bash-1"),
+                pair("BRATTICE_SANDBOX_MODE", "danger-full-access")
+            ]
+        );
+    }
+}

@@ -1,0 +1,233 @@
+//! A session's folder, `<state>/sessions/<id>`: made at opening, removed at closing or by the next daemon.
+//!
+//! ```text
+//! <id>/        0700
+//!   lock       the supervisor's, held with flock(2) for as long as it lives
+//!   tmp/       0700, TMPDIR of confined commands: the only part that commands write
+//!   …          records and spools, the supervisor's
+//! ```
+//!
+//! A folder whose lock nobody holds has no supervisor, so nothing is left that writes to it. That makes it safe to
+//! remove, and to change permissions in it on the way (a read-only package cache must not outlive its session).
+
+use std::fs::{DirBuilder, File, Permissions};
+use std::io;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use crate::exec::LOCK;
+use brattice_protocol::SessionId;
+use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock, openat};
+
+/// Below the state folder.
+const SESSIONS: &str = "sessions";
+
+/// The folder of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SessionFolder(PathBuf);
+
+/// Why a session's folder cannot be made or removed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FolderError {
+    /// It cannot be made.
+    #[error("cannot make the session folder {}", path.display())]
+    Make { path: PathBuf, source: io::Error },
+    /// It cannot be removed, or only in part.
+    #[error("cannot remove the session folder {}", path.display())]
+    Remove { path: PathBuf, source: io::Error },
+    /// The folder of all sessions cannot be read.
+    #[error("cannot list the sessions in {}", path.display())]
+    List { path: PathBuf, source: io::Error },
+}
+
+impl SessionFolder {
+    /// Makes the folder of a new session, and `tmp` in it.
+    pub(super) fn create(state: &Path, session: &SessionId) -> Result<SessionFolder, FolderError> {
+        let path = state.join(SESSIONS).join(session.as_str());
+        let make = |recursive: bool, path: &Path| {
+            DirBuilder::new()
+                .recursive(recursive)
+                .mode(0o700)
+                .create(path)
+        };
+        make(true, &state.join(SESSIONS))
+            .and_then(|()| make(false, &path))
+            .and_then(|()| make(false, &path.join("tmp")))
+            .map_err(|source| FolderError::Make {
+                path: path.clone(),
+                source,
+            })?;
+        Ok(SessionFolder(path))
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The private folder for temporary files.
+    pub(super) fn temp(&self) -> PathBuf {
+        self.0.join("tmp")
+    }
+
+    /// Removes it with all that is in it. The session's supervisor is gone.
+    pub(super) fn remove(&self) -> Result<(), FolderError> {
+        remove_tree(&self.0).map_err(|source| FolderError::Remove {
+            path: self.0.clone(),
+            source,
+        })
+    }
+}
+
+/// Removes the folders of sessions whose daemon and supervisor are both gone. A folder that cannot be removed is
+/// reported and left; the rest go.
+///
+/// # Errors
+/// Only where the sessions cannot be listed at all.
+pub(crate) fn remove_leftovers(state: &Path) -> Result<Vec<FolderError>, FolderError> {
+    let sessions = state.join(SESSIONS);
+    let list = |source| FolderError::List {
+        path: sessions.clone(),
+        source,
+    };
+    let entries = match std::fs::read_dir(&sessions) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(list(source)),
+    };
+    let mut left = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(list)?.path();
+        let removed = lock(&path.join(LOCK)).and_then(|state| match state {
+            Supervisor::Alive => Ok(()),
+            Supervisor::Gone(_held) => remove_tree(&path),
+        });
+        if let Err(source) = removed {
+            left.push(FolderError::Remove { path, source });
+        }
+    }
+    Ok(left)
+}
+
+/// Whether a folder's supervisor is alive.
+enum Supervisor {
+    Alive,
+    /// With its lock, which is kept while the folder is removed; without one where there was none.
+    Gone(Option<File>),
+}
+
+fn lock(path: &Path) -> io::Result<Supervisor> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            return Ok(Supervisor::Gone(None));
+        }
+        Err(error) => return Err(error),
+    };
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Supervisor::Gone(Some(file))),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(Supervisor::Alive),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Removes a folder although commands may have made folders in it read-only.
+fn remove_tree(path: &Path) -> io::Result<()> {
+    match std::fs::remove_dir_all(path) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            open_up(path)?;
+            std::fs::remove_dir_all(path)
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => std::fs::remove_file(path),
+        other => other,
+    }
+}
+
+/// Gives the owner every right on the folders of a tree, never through a link.
+fn open_up(path: &Path) -> io::Result<()> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = openat(CWD, path, flags, Mode::empty())?;
+    // A descriptor opened with O_PATH takes no fchmod(2); its name in /proc leads to the same inode (open(2)).
+    let pinned = format!("/proc/self/fd/{}", folder.as_raw_fd());
+    std::fs::set_permissions(pinned, Permissions::from_mode(0o700))?;
+    for entry in std::fs::read_dir(path)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            open_up(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::testing::Scratch;
+
+    fn mode(path: &Path) -> u32 {
+        std::fs::metadata(path).unwrap().permissions().mode() & 0o7777
+    }
+
+    #[test]
+    fn a_folder_is_private_made_once_and_removed_whole() {
+        let scratch = Scratch::new();
+        let id = SessionId::new("one");
+        let folder = SessionFolder::create(&scratch.path(""), &id).unwrap();
+        assert_eq!(folder.path(), scratch.path("sessions/one"));
+        assert_eq!((mode(folder.path()), mode(&folder.temp())), (0o700, 0o700));
+        assert!(matches!(
+            SessionFolder::create(&scratch.path(""), &id),
+            Err(FolderError::Make { .. })
+        ));
+
+        let locked = scratch.folder("sessions/one/tmp/cache/deep");
+        scratch.file("sessions/one/tmp/cache/deep/file", "");
+        for path in [locked.as_path(), locked.parent().unwrap()] {
+            std::fs::set_permissions(path, Permissions::from_mode(0o500)).unwrap();
+        }
+        folder.remove().unwrap();
+        assert!(!scratch.path("sessions/one").exists());
+    }
+
+    #[test]
+    fn opening_up_stays_inside_the_tree() {
+        let scratch = Scratch::new();
+        scratch.folder("tree/inner");
+        let outside = scratch.folder("outside");
+        for path in [&outside, &scratch.path("tree/inner")] {
+            std::fs::set_permissions(path, Permissions::from_mode(0o500)).unwrap();
+        }
+        std::os::unix::fs::symlink(&outside, scratch.path("tree/link")).unwrap();
+        open_up(&scratch.path("tree")).unwrap();
+        assert_eq!(
+            (mode(&scratch.path("tree/inner")), mode(&outside)),
+            (0o700, 0o500)
+        );
+        assert!(open_up(&scratch.path("tree/link")).is_err());
+    }
+
+    #[test]
+    fn leftovers_go_unless_their_supervisor_lives() {
+        let scratch = Scratch::new();
+        assert!(remove_leftovers(&scratch.path("")).unwrap().is_empty());
+        for name in ["alive", "dead", "young"] {
+            SessionFolder::create(&scratch.path(""), &SessionId::new(name)).unwrap();
+        }
+        scratch.file("sessions/stray", "");
+        scratch.file("sessions/dead/lock", "");
+        let held = File::open(scratch.file("sessions/alive/lock", "")).unwrap();
+        flock(&held, FlockOperation::NonBlockingLockExclusive).unwrap();
+        assert!(remove_leftovers(&scratch.path("")).unwrap().is_empty());
+        let left: Vec<_> = std::fs::read_dir(scratch.path("sessions"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        assert_eq!(left, ["alive"]);
+    }
+}

@@ -1,0 +1,61 @@
+//! Sessions: what each may do, what it runs, whose it is, and what becomes of it when somebody dies.
+//!
+//! ```text
+//!  methods, tools
+//!      │ find, open, resume, close            start, profile, calls, tasks
+//!      ▼                                            │
+//!  registry ──owns──► session ◄─────────────────────┘
+//!      │ open            ├── owner      whose it is: attached, detached, resumed
+//!      ├── workspace     ├── calls      a call id runs once
+//!      │     └ gitdir    ├── tasks      numbers, how many run, which can be read
+//!      └── folder        ├── environment
+//!                        └── exec::Supervisor, the process below which its commands are
+//! ```
+//!
+//! | thing | owner | when it ends |
+//! |---|---|---|
+//! | a session | the registry | `session.close`, an hour without a client, the daemon's end |
+//! | its folder | the session; what is in it besides `tmp` is the supervisor's | removed with the session, else by the next daemon |
+//! | its supervisor | the session | with the session; by itself only by accident |
+//! | a task | the supervisor; the session knows its name | when nothing of it is left |
+//!
+//! When a neighbour dies:
+//!
+//! - **The client.** Nothing is cancelled: running calls go to their end and their results stay in the ledger. The
+//!   session is detached, and whoever resumes it within the hour finds all of it; then it is closed.
+//! - **The supervisor.** What it ran ends as `lost`, never with a made-up code. The session stays, says `unavailable` to
+//!   whatever would start something, and can be closed.
+//! - **The daemon.** Its supervisors notice and end what they run. The next daemon removes the folders of sessions whose
+//!   supervisor no longer holds its lock; sessions do not outlive their daemon in this version.
+//!
+//! No lock is held across an await, and none while a second one is taken.
+
+mod calls;
+mod command;
+mod environment;
+mod folder;
+mod gitdir;
+mod open;
+mod owner;
+mod registry;
+#[expect(
+    clippy::module_inception,
+    reason = "the file is named for the thing it holds"
+)]
+mod session;
+mod stage;
+mod task;
+mod tasks;
+#[cfg(test)]
+pub(crate) mod testing;
+mod workspace;
+
+pub(crate) use calls::{Admission, RunningCall};
+pub(crate) use command::{Command, StartError, UpdateError};
+pub(crate) use folder::{FolderError, remove_leftovers};
+pub(crate) use open::{Grounds, OpenError};
+pub(crate) use registry::{AccessError, Registry};
+pub(crate) use session::Session;
+pub(crate) use stage::{Stage, Stages};
+pub(crate) use task::Task;
+pub(crate) use workspace::{OwnPaths, WorkspaceError};

@@ -1,0 +1,243 @@
+//! Opening a session: every check first, then the folder, the supervisor, and the layers of its mode.
+//!
+//! Where a step fails, what the steps before it made is removed again: an opening that is refused leaves nothing.
+
+use std::sync::Arc;
+
+use brattice_policy::environment::Environment;
+use brattice_policy::{Limits, Mode, Network, Profile};
+use brattice_protocol::SessionId;
+use brattice_protocol::session::OpenParams;
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::exec::{Supervisor, SupervisorError, SupervisorSpec};
+use crate::server::Connection;
+use crate::toolset::{SessionFacts, Toolset};
+
+use super::environment;
+use super::folder::{FolderError, SessionFolder};
+use super::session::{Session, Setup, Standing, layers};
+use super::workspace::{self, OwnPaths, Workspace, WorkspaceError};
+
+/// What every session of a daemon is opened with.
+#[derive(Debug)]
+pub(crate) struct Grounds {
+    /// What the daemon lives on; `state` is where the sessions' folders are.
+    pub(crate) own: OwnPaths,
+    /// The daemon's own environment.
+    pub(crate) ambient: Vec<(Vec<u8>, Vec<u8>)>,
+    /// The home of the daemon's user.
+    pub(crate) home: String,
+    /// Limits.
+    pub(crate) limits: Limits,
+    /// The widest mode of any session.
+    pub(crate) ceiling: Mode,
+}
+
+/// Why a session was not opened. Nothing of it is left.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OpenError {
+    /// Its folders are not fit.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// The operator does not allow the mode.
+    #[error("mode {mode} is beyond this daemon's ceiling, {ceiling}")]
+    BeyondCeiling {
+        /// The mode asked for.
+        mode: Mode,
+        /// The widest there is.
+        ceiling: Mode,
+    },
+    /// This version sets up no network namespace, and nothing else confines sockets to the loopback.
+    #[error("network \"loopback\" needs a network namespace, which this version does not set up")]
+    Loopback,
+    /// No variable can hold NUL.
+    #[error("options.dsh_home {0:?} contains a NUL character")]
+    DshHome(String),
+    /// There are as many sessions as may be.
+    #[error("{open} sessions are open, which is as many as may be")]
+    Full {
+        /// How many.
+        open: usize,
+    },
+    /// The daemon's state folder takes no new session.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The session's process did not start.
+    #[error("cannot start the session's supervisor")]
+    Supervisor(#[source] SupervisorError),
+    /// A thread of the daemon's ended early.
+    #[error("opening the session was interrupted")]
+    Interrupted(#[source] tokio::task::JoinError),
+}
+
+/// Opens a session for a connection.
+pub(super) async fn open(
+    grounds: &Arc<Grounds>,
+    params: OpenParams,
+    place: OwnedSemaphorePermit,
+    owner: &Arc<Connection>,
+) -> Result<Session, OpenError> {
+    let id = SessionId::new(uuid::Uuid::now_v7().to_string());
+    let setup = {
+        let grounds = grounds.clone();
+        // Folders may be on a file system that answers late.
+        tokio::task::spawn_blocking(move || prepare(&grounds, id, params, place))
+            .await
+            .map_err(OpenError::Interrupted)??
+    };
+    let spec = SupervisorSpec {
+        folder: setup.folder.path().to_owned(),
+        environment: base_environment(grounds, &setup),
+        limits: grounds.limits.clone(),
+    };
+    let supervisor = match Supervisor::start(spec).await {
+        Ok(supervisor) => supervisor,
+        Err(error) => {
+            setup.folder.remove()?;
+            return Err(OpenError::Supervisor(error));
+        }
+    };
+    let mode = setup.profile.mode;
+    let layers = layers(&supervisor, &setup.profile).await;
+    Ok(Session::new(
+        setup,
+        Standing { mode, layers },
+        supervisor,
+        grounds.limits.max_tasks,
+        owner,
+    ))
+}
+
+/// Every check, and the folder. Blocks.
+fn prepare(
+    grounds: &Grounds,
+    id: SessionId,
+    params: OpenParams,
+    place: OwnedSemaphorePermit,
+) -> Result<Setup, OpenError> {
+    let mode = params.mode.unwrap_or_default();
+    let ceiling = grounds.ceiling;
+    if mode > ceiling {
+        return Err(OpenError::BeyondCeiling { mode, ceiling });
+    }
+    let network = params.network.unwrap_or_default();
+    if network == Network::Loopback {
+        return Err(OpenError::Loopback);
+    }
+    if let Some(home) = params
+        .options
+        .dsh_home
+        .as_ref()
+        .filter(|home| home.contains('\0'))
+    {
+        return Err(OpenError::DshHome(home.clone()));
+    }
+    let Workspace { roots, cwd } = workspace::resolve(&params, &grounds.own)?;
+    let toolset = Toolset::of(params.toolset.unwrap_or_default());
+    let OpenParams { options, label, .. } = params;
+    let facts = SessionFacts {
+        session: &id,
+        options: &options,
+        home: &grounds.home,
+    };
+    let variables = toolset.environment(facts);
+    let folder = SessionFolder::create(&grounds.own.state, &id)?;
+    let profile = Profile {
+        mode,
+        network,
+        roots,
+        temp: folder.temp(),
+    };
+    Ok(Setup {
+        id,
+        label,
+        profile,
+        cwd,
+        toolset,
+        options,
+        variables,
+        folder,
+        ceiling,
+        place,
+    })
+}
+
+fn base_environment(grounds: &Grounds, setup: &Setup) -> Environment {
+    environment::of_session(grounds.ambient.iter().cloned(), &setup.id, &setup.profile)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::testing::Scratch;
+    use tokio::sync::Semaphore;
+
+    fn grounds(scratch: &Scratch, ceiling: Mode) -> Grounds {
+        Grounds {
+            own: OwnPaths {
+                state: scratch.folder("state"),
+                sockets: vec![scratch.folder("run")],
+                executable: scratch.path("bin/bratticed"),
+            },
+            ambient: Vec::new(),
+            home: "/home/a".to_owned(),
+            limits: Limits::default(),
+            ceiling,
+        }
+    }
+
+    fn outcome(grounds: &Grounds, params: OpenParams) -> Result<Setup, String> {
+        let place = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
+        prepare(grounds, SessionId::new("one"), params, place).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn an_opening_that_is_refused_leaves_nothing() {
+        let scratch = Scratch::new();
+        let grounds = grounds(&scratch, Mode::WorkspaceWrite);
+        let params = OpenParams {
+            workspace: scratch.folder("ws").display().to_string(),
+            ..OpenParams::default()
+        };
+        let cases = [
+            (
+                OpenParams { mode: Some(Mode::DangerFullAccess), ..params.clone() },
+                "mode danger-full-access is beyond this daemon's ceiling, workspace-write".to_owned(),
+            ),
+            (
+                OpenParams { network: Some(Network::Loopback), ..params.clone() },
+                "network \"loopback\" needs a network namespace, which this version does not set up".to_owned(),
+            ),
+            (OpenParams { workspace: "/".to_owned(), ..params }, "workspace \"/\" is the root of the file system".to_owned()),
+        ];
+        for (params, expected) in cases {
+            assert_eq!(outcome(&grounds, params).map(|_| ()), Err(expected));
+        }
+        assert!(!scratch.path("state/sessions").exists());
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_contract() {
+        let scratch = Scratch::new();
+        let grounds = grounds(&scratch, Mode::DangerFullAccess);
+        let workspace = scratch.folder("ws");
+        let params = OpenParams {
+            workspace: workspace.display().to_string(),
+            ..OpenParams::default()
+        };
+        let setup = outcome(&grounds, params).unwrap();
+        let facts = (
+            setup.profile.mode,
+            setup.profile.network,
+            setup.toolset.name.as_str(),
+            setup.cwd.clone(),
+        );
+        assert_eq!(
+            facts,
+            (Mode::WorkspaceWrite, Network::Full, "standard", workspace)
+        );
+        assert_eq!(setup.profile.temp, scratch.path("state/sessions/one/tmp"));
+        assert!(setup.profile.temp.is_dir());
+    }
+}

@@ -1,0 +1,266 @@
+//! The tool `bash`, in the foreground: a command from its arguments to its end.
+//!
+//! It needs no more than the session's mode. Every fault that the model can mend is a result; an error comes back only
+//! where the session cannot take the call at all.
+
+use brattice_policy::Mode;
+use brattice_policy::layer::LayerReport;
+use brattice_protocol::outcome::Cause;
+use brattice_protocol::tools::Stream;
+use brattice_protocol::{RpcError, TaskId};
+use serde_json::{Map, Value};
+
+use crate::exec::StopReason;
+use crate::exec::spec::{Chunk, Program, Stdin, StreamEnd, TaskEnd};
+use crate::fault::chain;
+use crate::session::{Command, RunningCall, Session, StartError, Task};
+use crate::toolset::render::{CallFate, CommandText, Rendered, render_command};
+use crate::toolset::{BashArguments, Timeout, Toolset, parse_bash};
+
+use super::call::{Answer, Report};
+use super::watch::Watcher;
+use super::workdir;
+
+/// Runs one call of `bash`.
+pub(super) async fn run(
+    session: &Session,
+    call: &RunningCall,
+    arguments: &Map<String, Value>,
+    report: &mut Report<'_>,
+) -> Result<Answer, RpcError> {
+    let toolset = session.toolset();
+    let refused = |text: &str| Answer::refused(toolset.error(text));
+    let arguments = match parse_bash(toolset, arguments) {
+        Ok(arguments) => arguments,
+        Err(fault) => return Ok(refused(&fault.to_string())),
+    };
+    report.set_title(title(&arguments));
+    let cwd = match workdir::resolve(session.cwd(), arguments.workdir.as_deref()).await {
+        Ok(cwd) => cwd,
+        Err(error) => return Ok(refused(&chain(&error))),
+    };
+    let command = Command {
+        program: Program::Bash(arguments.command),
+        cwd,
+        stdin: Stdin::Null,
+        streams: toolset.streams,
+        timeout: Some(arguments.timeout.limit),
+    };
+    let answer = match session.start(command).await {
+        Ok(task) => finish(session, call, &task, arguments.timeout, report).await,
+        Err(StartError::NotStarted {
+            task,
+            mode,
+            layers,
+            source,
+        }) => {
+            let end = not_started(mode, layers, chain(&source));
+            refused_by_start(toolset, &task, &end, arguments.timeout)
+        }
+        Err(error @ (StartError::Busy(_) | StartError::Lost(_) | StartError::Closing(_))) => {
+            return Err(error.into());
+        }
+    };
+    session.count_command();
+    Ok(answer)
+}
+
+/// Waits for the command's end, or stops it where the call is withdrawn, and puts it into words.
+async fn finish(
+    session: &Session,
+    call: &RunningCall,
+    task: &Task,
+    timeout: Timeout,
+    report: &mut Report<'_>,
+) -> Answer {
+    report.started(task.id());
+    let mut watcher = Watcher::new(session, call.id(), task);
+    let mut fate = CallFate::Finished;
+    let end = loop {
+        tokio::select! {
+            end = task.ended() => break end,
+            () = call.cancelled(), if fate == CallFate::Finished => {
+                fate = CallFate::Cancelled;
+                task.stop(StopReason::Cancelled);
+            }
+            () = watcher.run() => {}
+        }
+    };
+    watcher.finish();
+    // A command may have ended by itself just before it was to be stopped; then its end is told as it was.
+    if end.cause != Cause::Killed {
+        fate = CallFate::Finished;
+    }
+    let (stdout, stderr) = tails(task, &end, session.toolset()).await;
+    let text = CommandText {
+        task: task.id(),
+        end: &end,
+        stdout: &stdout,
+        stderr: &stderr,
+        timeout,
+        fate,
+    };
+    render_command(session.toolset(), &text).into()
+}
+
+/// The ends of both streams. One that cannot be read any more is shown as nothing, and its range says so.
+async fn tails(task: &Task, end: &TaskEnd, toolset: &'static Toolset) -> (Chunk, Chunk) {
+    let ends = (end.stdout.clone(), end.stderr.clone().unwrap_or_default());
+    let is_in_memory = ends.0.file.is_none() && ends.1.file.is_none();
+    let task = task.clone();
+    let read = move || {
+        let tail = |stream, end: &StreamEnd| tail(&task, stream, end, toolset.tail_bytes());
+        (tail(Stream::Stdout, &ends.0), tail(Stream::Stderr, &ends.1))
+    };
+    if is_in_memory {
+        return read();
+    }
+    match tokio::task::spawn_blocking(read).await {
+        Ok(tails) => tails,
+        Err(error) => {
+            tracing::error!(%error, "reading a command's output was interrupted");
+            (
+                unread(&end.stdout),
+                end.stderr.as_ref().map(unread).unwrap_or_default(),
+            )
+        }
+    }
+}
+
+fn tail(task: &Task, stream: Stream, end: &StreamEnd, bytes: usize) -> Chunk {
+    if end.bytes == 0 {
+        return Chunk::default();
+    }
+    let from = end.bytes.saturating_sub(bytes as u64);
+    task.read(stream, from, bytes).unwrap_or_else(|error| {
+        tracing::error!(task = %task.id(), error = %chain(&error), "output cannot be read");
+        unread(end)
+    })
+}
+
+/// Nothing, at the stream's end.
+fn unread(end: &StreamEnd) -> Chunk {
+    Chunk {
+        data: Vec::new(),
+        offset: end.bytes,
+        skipped: end.bytes,
+    }
+}
+
+fn refused_by_start(toolset: &Toolset, task: &TaskId, end: &TaskEnd, timeout: Timeout) -> Answer {
+    let nothing = Chunk::default();
+    let fate = CallFate::Finished;
+    let text = CommandText {
+        task,
+        end,
+        stdout: &nothing,
+        stderr: &nothing,
+        timeout,
+        fate,
+    };
+    render_command(toolset, &text).into()
+}
+
+/// The outcome of a command that never ran.
+fn not_started(mode: Mode, layers: LayerReport, reason: String) -> TaskEnd {
+    TaskEnd {
+        cause: Cause::FailedToStart,
+        exit_code: None,
+        signal: None,
+        reason: Some(reason),
+        duration: std::time::Duration::ZERO,
+        user: std::time::Duration::ZERO,
+        sys: std::time::Duration::ZERO,
+        max_rss: 0,
+        stdout: StreamEnd::default(),
+        stderr: Some(StreamEnd::default()),
+        leftovers: None,
+        unkillable: Vec::new(),
+        mode,
+        layers,
+    }
+}
+
+/// One line for people: what the model says that it is, else the command's first line.
+fn title(arguments: &BashArguments) -> String {
+    const MOST: usize = 200;
+    let said = arguments
+        .description
+        .as_deref()
+        .map(str::trim)
+        .filter(|text| !text.is_empty());
+    let text = said.unwrap_or_else(|| arguments.command.trim_start());
+    let line = text.lines().next().unwrap_or_default();
+    match line.char_indices().nth(MOST) {
+        Some((cut, _)) => format!("{}…", &line[..cut]),
+        None => line.to_owned(),
+    }
+}
+
+impl From<Rendered> for Answer {
+    fn from(
+        Rendered {
+            text,
+            is_error,
+            outcome,
+        }: Rendered,
+    ) -> Self {
+        Answer {
+            text,
+            is_error,
+            outcome: Some(outcome),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use brattice_protocol::session::ToolsetName;
+    use serde_json::json;
+
+    fn arguments(value: Value) -> BashArguments {
+        let Value::Object(arguments) = value else {
+            unreachable!()
+        };
+        parse_bash(Toolset::of(ToolsetName::Standard), &arguments).unwrap()
+    }
+
+    #[test]
+    fn a_title_is_one_line() {
+        assert_eq!(
+            title(&arguments(json!({"command": "\nmake -j\nmake test"}))),
+            "make -j"
+        );
+        assert_eq!(
+            title(&arguments(
+                json!({"command": "make", "description": " Build "})
+            )),
+            "Build"
+        );
+        let long = title(&arguments(json!({"command": "é".repeat(300)})));
+        assert_eq!(long, format!("{}…", "é".repeat(200)));
+    }
+
+    #[test]
+    fn a_command_that_did_not_start_has_no_code_and_says_why() {
+        let end = not_started(
+            Mode::ReadOnly,
+            LayerReport::default(),
+            "chdir: no".to_owned(),
+        );
+        let timeout = arguments(json!({"command": "true"})).timeout;
+        let answer = refused_by_start(
+            Toolset::of(ToolsetName::Standard),
+            &TaskId::new("bash-1"),
+            &end,
+            timeout,
+        );
+        let outcome = answer.outcome.unwrap();
+        assert_eq!((answer.text.as_str(), answer.is_error), ("chdir: no", true));
+        assert_eq!(
+            (outcome.cause, outcome.exit_code, outcome.signal),
+            (Cause::FailedToStart, None, None)
+        );
+    }
+}

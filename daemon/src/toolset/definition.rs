@@ -1,0 +1,175 @@
+//! What a toolset is: every value in which two of them may differ. The values themselves are in `standard` and
+//! `dsh`, a file per toolset; what follows from them is computed by `arguments`, `declare` and `render`.
+
+use std::time::Duration;
+
+use brattice_protocol::session::ToolsetName;
+
+use super::parameter::Parameter;
+use super::variables::Variable;
+use super::{dsh, standard};
+use crate::exec::spec::Streams;
+
+/// How many bytes before the kept tail are read with it. They are never shown: they tell whether the tail begins
+/// inside a character or an escape sequence.
+const CONTEXT_BYTES: usize = 4096;
+
+/// A toolset, as data.
+#[derive(Debug)]
+pub(crate) struct Toolset {
+    /// Its name on the wire.
+    pub(crate) name: ToolsetName,
+    /// What `bash` takes.
+    pub(crate) bash: BashRules,
+    /// Time limits of a foreground command.
+    pub(crate) limits: TimeLimits,
+    /// Between SIGTERM and SIGKILL.
+    pub(crate) grace: Duration,
+    /// How a command's output streams are carried.
+    pub(crate) streams: Streams,
+    /// How a stream is put into text.
+    pub(crate) output: OutputRules,
+    /// What a flagged text begins with.
+    pub(crate) error_prefix: &'static str,
+    /// Variables that its commands get beyond the session's environment.
+    pub(crate) variables: &'static [Variable],
+}
+
+/// What `bash` takes and what it says of arguments that it does not take.
+#[derive(Debug)]
+pub(crate) struct BashRules {
+    /// The declared parameters, in the order in which they are told.
+    pub(crate) parameters: &'static [Parameter],
+    /// What an undeclared argument does to a call.
+    pub(crate) unknown: UnknownArguments,
+    /// Undeclared arguments that may not be ignored, because the caller counts on their effect.
+    pub(crate) unavailable: &'static [Unavailable],
+}
+
+/// What an undeclared argument does to a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum UnknownArguments {
+    /// It is a fault that names the argument.
+    Refuse,
+    /// Nothing.
+    Ignore,
+}
+
+/// An argument that a later version will take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unavailable {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// Which values ask for what cannot be done.
+    pub(crate) asks: Asks,
+}
+
+/// Which values of an argument ask for something. Null asks for nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asks {
+    /// Every value but null.
+    Always,
+    /// Every value but null and `false`.
+    UnlessFalse,
+}
+
+/// Time limits of a foreground command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TimeLimits {
+    /// Where the call names none.
+    pub(crate) default: Duration,
+    /// The cap; what a call asks beyond it is clamped, and said.
+    pub(crate) max: Duration,
+}
+
+/// How a stream is put into text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OutputRules {
+    /// The cap on one stream: the tail that is shown is at most so many bytes, of the stream and of the text.
+    pub(crate) kept_bytes: usize,
+    /// What becomes of NUL.
+    pub(crate) nul: Nul,
+    /// What becomes of carriage returns, backspaces and escape sequences.
+    pub(crate) terminal: Terminal,
+    /// The two rules above, in a sentence for the tool's description.
+    pub(crate) words: &'static str,
+}
+
+/// What becomes of NUL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nul {
+    /// It is shown as U+2400, `␀`.
+    Symbol,
+    /// It stays.
+    Verbatim,
+}
+
+/// What becomes of carriage returns, backspaces and escape sequences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Terminal {
+    /// A redrawn line is shown as its last state, and no control characters are left but newline and tab.
+    Cleaned,
+    /// They stay.
+    Verbatim,
+}
+
+impl Toolset {
+    /// The toolset of that name.
+    pub(crate) fn of(name: ToolsetName) -> &'static Toolset {
+        match name {
+            ToolsetName::Standard => &standard::TOOLSET,
+            ToolsetName::Dsh => &dsh::TOOLSET,
+        }
+    }
+
+    /// A text that is flagged `isError`, as this toolset words it.
+    pub(crate) fn error(&self, text: &str) -> String {
+        format!("{}{text}", self.error_prefix)
+    }
+
+    /// How many bytes of a stream's end `render_command` wants: what is shown, and a little before it.
+    pub(crate) const fn tail_bytes(&self) -> usize {
+        self.output.kept_bytes + CONTEXT_BYTES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_toolset_has_the_name_it_is_found_by() {
+        for name in [ToolsetName::Standard, ToolsetName::Dsh] {
+            assert_eq!(Toolset::of(name).name, name);
+        }
+    }
+
+    #[test]
+    fn flagged_texts_carry_the_prefix_of_the_toolset() {
+        assert_eq!(Toolset::of(ToolsetName::Standard).error("no"), "no");
+        assert_eq!(Toolset::of(ToolsetName::Dsh).error("no"), "Error: no");
+    }
+
+    #[test]
+    fn limits_are_those_of_the_contract() {
+        let facts = |name| {
+            let Toolset {
+                limits,
+                grace,
+                output,
+                ..
+            } = Toolset::of(name);
+            (
+                limits.default.as_millis(),
+                limits.max.as_millis(),
+                grace.as_millis(),
+                output.kept_bytes,
+            )
+        };
+        assert_eq!(
+            facts(ToolsetName::Standard),
+            (120_000, 600_000, 5_000, 64_000)
+        );
+        assert_eq!(facts(ToolsetName::Dsh), (120_000, 600_000, 3_000, 64_000));
+    }
+}

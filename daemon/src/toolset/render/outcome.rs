@@ -1,0 +1,82 @@
+//! `structuredContent` of a command from what its supervisor tells. The words for the same facts are in `closing`.
+
+use std::time::Duration;
+
+use brattice_protocol::TaskId;
+use brattice_protocol::outcome::{CommandOutcome, LeftRunning, SandboxFacts, StreamOutcome};
+
+use super::decode::Tail;
+use super::signal::signal_name;
+use crate::exec::spec::{StreamEnd, TaskEnd};
+
+/// How many processes are named.
+pub(super) const NAMED_PROCESSES: usize = 16;
+
+/// The facts about a task whose output no text shows: for clients that read it with `task.output`.
+pub(crate) fn unshown_outcome(task: &TaskId, end: &TaskEnd) -> CommandOutcome {
+    command_outcome(task, end, &Tail::default(), &Tail::default())
+}
+
+/// The facts about a task of which a text shows these tails.
+pub(super) fn command_outcome(
+    task: &TaskId,
+    end: &TaskEnd,
+    stdout: &Tail,
+    stderr: &Tail,
+) -> CommandOutcome {
+    CommandOutcome {
+        cause: end.cause,
+        exit_code: end.exit_code,
+        signal: end.signal.map(|number| signal_name(number).into_owned()),
+        reason: end.reason.clone(),
+        duration_ms: milliseconds(end.duration),
+        user_ms: milliseconds(end.user),
+        sys_ms: milliseconds(end.sys),
+        max_rss_bytes: end.max_rss,
+        stdout: stream_outcome(&end.stdout, stdout),
+        stderr: end.stderr.as_ref().map(|end| stream_outcome(end, stderr)),
+        sandbox: SandboxFacts {
+            mode: end.mode,
+            landlock_abi: end.layers.landlock_abi,
+            layers: end.layers.layers.clone(),
+        },
+        task: Some(task.clone()),
+        left_running: left_running(end),
+    }
+}
+
+/// A duration on the wire.
+pub(super) fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn stream_outcome(end: &StreamEnd, shown: &Tail) -> StreamOutcome {
+    let is_whole = shown.from == 0 && shown.to == end.bytes;
+    let file = if is_whole { None } else { end.file.as_ref() };
+    StreamOutcome {
+        bytes: end.bytes,
+        shown: [shown.from, shown.to],
+        file: file.map(|path| path.to_string_lossy().into_owned()),
+        dropped: end.dropped.1.saturating_sub(end.dropped.0),
+        lost: end.lost.clone(),
+        invalid_utf8: shown.invalid,
+    }
+}
+
+/// What the shell left behind. What could not be stopped outweighs what was.
+fn left_running(end: &TaskEnd) -> Option<LeftRunning> {
+    let told = |stopped, processes: &[_], count| LeftRunning {
+        task: None,
+        stopped: Some(stopped),
+        processes: processes.iter().take(NAMED_PROCESSES).cloned().collect(),
+        count,
+    };
+    if !end.unkillable.is_empty() {
+        return Some(told(false, &end.unkillable, end.unkillable.len() as u64));
+    }
+    let leftovers = end
+        .leftovers
+        .as_ref()
+        .filter(|leftovers| leftovers.count > 0)?;
+    Some(told(true, &leftovers.processes, leftovers.count))
+}

@@ -1,0 +1,61 @@
+//! The command line of the built `bratticed`: what it says of itself and what it refuses, before it
+//! opens a socket or a folder. What it does when it runs is tested through the client.
+
+use std::process::{Command, Output, Stdio};
+
+/// Runs the daemon with an environment that leads it nowhere.
+fn bratticed(words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_bratticed"))
+        .args(words)
+        .env_clear()
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn version_names_the_program_and_its_version() {
+    let output = bratticed(&["--version"]);
+    assert_eq!(
+        (
+            output.status.code(),
+            String::from_utf8(output.stdout).unwrap(),
+            output.stderr
+        ),
+        (
+            Some(0),
+            format!("bratticed {}\n", env!("CARGO_PKG_VERSION")),
+            Vec::new()
+        )
+    );
+}
+
+#[test]
+fn help_goes_to_stdout_and_names_every_flag() {
+    let output = bratticed(&["--help"]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
+    for flag in [
+        "--socket",
+        "--control-socket",
+        "--state",
+        "--log-format",
+        "--allow-root",
+    ] {
+        assert!(said.contains(flag), "{flag} is not in:\n{said}");
+    }
+}
+
+#[test]
+fn an_unknown_flag_is_a_usage_error() {
+    let output = bratticed(&["--no-such-flag"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout), (Some(2), Vec::new()));
+    assert!(said.contains("--no-such-flag"), "{said}");
+}
+
+#[test]
+fn a_word_that_is_no_flag_is_a_usage_error() {
+    let output = bratticed(&["start"]);
+    assert_eq!((output.status.code(), output.stdout), (Some(2), Vec::new()));
+}

@@ -1,0 +1,179 @@
+//! Landlock rulesets: the one of a mode, and the one that every command gets for itself.
+//!
+//! - **D1**, the mode's: every access right that the kernel knows is handled, so that what no grant opens is refused;
+//!   both scopes, where the ABI has them. The launcher enters it and everything below inherits it.
+//! - **D2 and D3**, a command's: nothing but the signal scope, so that a keeper's broadcast reaches its own command
+//!   and no other, and a command reaches neither its keeper nor another command. A ruleset must handle at least one
+//!   right, and a layer that does not handle `REFER` refuses every rename and link between folders: so exactly that
+//!   right is handled, and granted on `/`.
+
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset,
+    RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
+};
+use rustix::fs::{FileType, Mode as FileMode, OFlags};
+use rustix::io::Errno;
+
+use crate::{Access, Grant};
+
+/// The least ABI for a confined mode: below it files can be truncated whatever the rules say.
+pub const LEAST_ABI: u32 = 3;
+
+/// The first ABI with scopes on signals and abstract sockets.
+pub const SCOPES_ABI: u32 = 6;
+
+/// Why a ruleset could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// A granted path cannot be opened.
+    #[error("cannot open {path} to grant it")]
+    Open {
+        /// The path.
+        path: PathBuf,
+        /// The kernel's answer.
+        #[source]
+        source: Errno,
+    },
+    /// The kernel refused the ruleset or a rule.
+    #[error("landlock refused the ruleset")]
+    Refused(#[source] Box<RulesetError>),
+    /// The ruleset has no descriptor: the kernel enforces nothing.
+    #[error("landlock is not supported here")]
+    Unsupported,
+}
+
+impl From<RulesetError> for BuildError {
+    fn from(error: RulesetError) -> Self {
+        BuildError::Refused(Box::new(error))
+    }
+}
+
+/// The ruleset D1 of a mode, for `sys::landlock::restrict_self`.
+///
+/// # Errors
+/// A granted path that is gone, or a kernel that refuses. `/dev/tty` and its like may be absent in a container:
+/// a device that does not exist needs no rule.
+pub fn mode_ruleset(grants: &[Grant], abi: u32) -> Result<OwnedFd, BuildError> {
+    let known = known(abi);
+    let mut ruleset = strict().handle_access(AccessFs::from_all(known))?;
+    if abi >= SCOPES_ABI {
+        ruleset = ruleset.scope(Scope::from_all(known))?;
+    }
+    let mut ruleset = ruleset.create()?;
+    for grant in grants {
+        let fd = match open(&grant.path) {
+            Err(Errno::NOENT | Errno::NXIO) if grant.access == Access::Device => continue,
+            other => other.map_err(|source| BuildError::Open {
+                path: grant.path.clone(),
+                source,
+            })?,
+        };
+        let mut rights = rights(grant.access, known);
+        if !is_folder(&fd) {
+            rights &= AccessFs::from_file(known);
+        }
+        ruleset = ruleset.add_rule(PathBeneath::new(fd, rights))?;
+    }
+    descriptor(ruleset)
+}
+
+/// The ruleset of D2 and D3. Needs [`SCOPES_ABI`].
+///
+/// # Errors
+/// The kernel refuses, or has no scopes.
+pub fn command_ruleset() -> Result<OwnedFd, BuildError> {
+    let root = Path::new("/");
+    let fd = open(root).map_err(|source| BuildError::Open {
+        path: root.to_owned(),
+        source,
+    })?;
+    let ruleset = strict()
+        .handle_access(AccessFs::Refer)?
+        .scope(Scope::Signal)?
+        .create()?
+        .add_rule(PathBeneath::new(fd, AccessFs::Refer))?;
+    descriptor(ruleset)
+}
+
+/// A ruleset in which every right that is asked for must be had.
+fn strict() -> Ruleset {
+    Ruleset::default().set_compatibility(CompatLevel::HardRequirement)
+}
+
+fn descriptor(ruleset: RulesetCreated) -> Result<OwnedFd, BuildError> {
+    Option::<OwnedFd>::from(ruleset).ok_or(BuildError::Unsupported)
+}
+
+fn known(abi: u32) -> ABI {
+    ABI::from(i32::try_from(abi).unwrap_or(i32::MAX))
+}
+
+/// Pins the file that the path leads to now; the rule holds that inode and no other.
+fn open(path: &Path) -> Result<OwnedFd, Errno> {
+    rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, FileMode::empty())
+}
+
+fn is_folder(fd: &OwnedFd) -> bool {
+    rustix::fs::fstat(fd).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_dir())
+}
+
+/// The rights behind an [`Access`], of those that the ABI has.
+fn rights(access: Access, abi: ABI) -> BitFlags<AccessFs> {
+    let read = AccessFs::ReadFile | AccessFs::ReadDir | AccessFs::Execute;
+    let rights = match access {
+        Access::Read => read,
+        Access::Write => {
+            read | AccessFs::WriteFile
+                | AccessFs::Truncate
+                | AccessFs::RemoveDir
+                | AccessFs::RemoveFile
+                | AccessFs::MakeDir
+                | AccessFs::MakeReg
+                | AccessFs::MakeSock
+                | AccessFs::MakeFifo
+                | AccessFs::MakeSym
+                | AccessFs::Refer
+                | AccessFs::ResolveUnix
+        }
+        Access::Device => {
+            AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev
+        }
+    };
+    rights & AccessFs::from_all(abi)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_cannot_be_made_under_a_writable_root() {
+        let all = AccessFs::from_all(ABI::V7);
+        let kept_back = AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev;
+        assert_eq!(rights(Access::Write, ABI::V7), all & !kept_back);
+    }
+
+    #[test]
+    fn an_older_abi_gets_the_rights_that_it_has() {
+        assert!(!rights(Access::Device, ABI::V4).contains(AccessFs::IoctlDev));
+        assert!(!rights(Access::Write, ABI::V3).contains(AccessFs::ResolveUnix));
+        assert!(rights(Access::Write, ABI::V9).contains(AccessFs::ResolveUnix));
+    }
+
+    #[test]
+    fn a_grant_that_is_gone_is_named() {
+        let grant = Grant {
+            path: "/nonexistent/root".into(),
+            access: Access::Write,
+            reason: crate::grant::GrantReason::Workspace,
+        };
+        let error = mode_ruleset(&[grant], LEAST_ABI).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "cannot open /nonexistent/root to grant it"
+        );
+    }
+}

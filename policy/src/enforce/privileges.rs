@@ -1,0 +1,78 @@
+//! What a process gives up before it confines itself: descriptors, capabilities, core dumps, and the way back.
+
+use rustix::io::Errno;
+use rustix::process::{
+    DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit,
+};
+use rustix::thread::{CapabilitySet, CapabilitySets};
+
+use crate::Limits;
+
+/// Capabilities that root's commands keep, for the files that they own or make inside their roots. The rules on
+/// paths bound what they reach.
+const FILE_OWNERSHIP: CapabilitySet = CapabilitySet::CHOWN
+    .union(CapabilitySet::DAC_OVERRIDE)
+    .union(CapabilitySet::FOWNER)
+    .union(CapabilitySet::FSETID);
+
+/// The step that could not be taken, and the kernel's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{step}: {errno}")]
+pub struct PrivilegeError {
+    /// What was tried.
+    pub step: &'static str,
+    /// Why it failed.
+    pub errno: Errno,
+}
+
+/// Drops privileges for good: what is started from now on can gain none, by set-user-ID programs included.
+///
+/// # Errors
+/// The first step that failed. The process must not go on then.
+pub fn drop_all(limits: &Limits) -> Result<(), PrivilegeError> {
+    let at = |step| move |errno| PrivilegeError { step, errno };
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)
+        .map_err(at("turning off ptrace access"))?;
+    let none = Rlimit {
+        current: Some(0),
+        maximum: Some(0),
+    };
+    setrlimit(Resource::Core, none).map_err(at("turning off core dumps"))?;
+    limit_open_files(limits.open_files).map_err(at("limiting open files"))?;
+    drop_capabilities().map_err(at("dropping capabilities"))?;
+    rustix::thread::set_no_new_privs(true).map_err(at("setting no_new_privs"))
+}
+
+/// Lowers `RLIMIT_NOFILE`, never raises it.
+fn limit_open_files(most: u64) -> Result<(), Errno> {
+    let old = getrlimit(Resource::Nofile);
+    let least = |limit: Option<u64>| Some(limit.map_or(most, |limit| limit.min(most)));
+    setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: least(old.current),
+            maximum: least(old.maximum),
+        },
+    )
+}
+
+/// Keeps [`FILE_OWNERSHIP`] of what there is, in every set. The bounding set goes first: root's exec would fill the
+/// others from it again (capabilities(7)).
+fn drop_capabilities() -> Result<(), Errno> {
+    let held = rustix::thread::capabilities(None)?;
+    let kept = held.permitted & FILE_OWNERSHIP;
+    if held.permitted.contains(CapabilitySet::SETPCAP) {
+        for capability in CapabilitySet::all() - kept {
+            if rustix::thread::capability_is_in_bounding_set(capability).unwrap_or(false) {
+                rustix::thread::remove_capability_from_bounding_set(capability)?;
+            }
+        }
+    }
+    rustix::thread::clear_ambient_capability_set()?;
+    let sets = CapabilitySets {
+        effective: kept,
+        permitted: kept,
+        inheritable: CapabilitySet::empty(),
+    };
+    rustix::thread::set_capabilities(None, sets)
+}

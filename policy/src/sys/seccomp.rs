@@ -1,0 +1,74 @@
+//! Installing a seccomp filter (seccomp(2)).
+
+use rustix::io::Errno;
+
+use super::fd::last_errno;
+
+/// One instruction of classic BPF, as the kernel takes it (`struct sock_filter` of `linux/filter.h`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instruction {
+    /// Operation code.
+    pub code: u16,
+    /// Instructions to skip when the test holds.
+    pub jt: u8,
+    /// Instructions to skip when it does not.
+    pub jf: u8,
+    /// Operand.
+    pub k: u32,
+}
+
+#[repr(C)]
+struct Program {
+    length: u16,
+    instructions: *const Instruction,
+}
+
+/// Why a filter could not be installed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InstallError {
+    /// An empty filter allows everything: never what was meant.
+    #[error("the filter is empty")]
+    Empty,
+    /// The kernel takes 4,096 instructions (`BPF_MAXINSNS`).
+    #[error("the filter has {0} instructions, the kernel takes 4096")]
+    TooLong(usize),
+    /// The kernel's answer.
+    #[error("seccomp: {0}")]
+    Refused(Errno),
+}
+
+/// Filters the system calls of the calling thread and of all that it starts from now on. It cannot be undone.
+///
+/// # Errors
+/// See [`InstallError`]; `EACCES` without `no_new_privs`.
+pub fn install(filter: &[Instruction]) -> Result<(), InstallError> {
+    if filter.is_empty() {
+        return Err(InstallError::Empty);
+    }
+    let length = u16::try_from(filter.len())
+        .ok()
+        .filter(|length| *length <= 4096);
+    let Some(length) = length else {
+        return Err(InstallError::TooLong(filter.len()));
+    };
+    let program = Program {
+        length,
+        instructions: filter.as_ptr(),
+    };
+    // SAFETY: `program` points to `length` instructions that live until the call returns; the kernel copies and
+    // checks them. The layouts are those of `struct sock_fprog` and `struct sock_filter`.
+    let answer = unsafe {
+        libc::syscall(
+            libc::SYS_seccomp,
+            libc::SECCOMP_SET_MODE_FILTER,
+            0usize,
+            &raw const program,
+        )
+    };
+    if answer == 0 {
+        Ok(())
+    } else {
+        Err(InstallError::Refused(last_errno()))
+    }
+}

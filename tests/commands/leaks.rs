@@ -1,0 +1,71 @@
+//! What hundreds of calls leave behind: nothing.
+
+use brattice_tests::{PATIENCE, Process, World, eventually};
+use serde_json::json;
+
+/// Descriptors of the daemon, zombies and processes below it.
+fn left(world: &mut World) -> (usize, usize, usize) {
+    let daemon = world.daemon().pid();
+    let below = Process::below(daemon);
+    let zombies = below.iter().filter(|process| process.state == 'Z').count();
+    let supervisors = below.iter().filter(|process| process.parent == daemon).map(|process| process.pid);
+    let descriptors = supervisors.chain([daemon]).filter_map(Process::descriptors).sum();
+    (descriptors, zombies, below.len())
+}
+
+#[test]
+fn t098_hundreds_of_calls_leave_no_descriptor_and_no_zombie() {
+    let mut world = World::new();
+    let session = world.session("workspace-write").open();
+    for _ in 0..20 {
+        session.run("true").exits(0);
+    }
+    let before = left(&mut world);
+    for number in 0..300 {
+        session.run(&format!("echo {number}; (exit 3); true | cat")).exits(0).says(&number.to_string());
+    }
+    eventually(&format!("as it was before: {before:?}, within {PATIENCE:?}"), || {
+        let (descriptors, zombies, processes) = left(&mut world);
+        (descriptors <= before.0 + 2 && zombies == 0 && processes <= before.2 + 2).then_some(())
+    });
+    world.finish();
+}
+
+#[test]
+fn t098_sessions_that_close_leave_nothing() {
+    let mut world = World::new();
+    let open_and_close = || {
+        let session = world.session("workspace-write").open();
+        session.run("echo hi > $TMPDIR/x; sleep 900 &").exits(0);
+        let temp = session.run("echo $TMPDIR").text();
+        session.request("session.close", json!({})).unwrap();
+        assert!(!std::path::Path::new(&temp).exists(), "{temp} is removed with its session");
+    };
+    open_and_close();
+    for _ in 0..10 {
+        open_and_close();
+    }
+    let daemon = world.daemon().pid();
+    eventually("no process is left below the daemon", || Process::below(daemon).is_empty().then_some(()));
+    assert_eq!(world.sessions().len(), 0);
+    world.finish();
+}
+
+#[test]
+fn t104_calls_at_the_same_time_do_not_mix() {
+    let world = World::new();
+    let sessions = [world.session("workspace-write").open(), world.session("read-only").open()];
+    let calls: Vec<_> = (0..12)
+        .map(|number| {
+            let command = format!("for i in $(seq 2000); do echo task-{number}; done");
+            (number, sessions[number % 2].begin(json!({"command": command, "timeoutMs": 300_000})))
+        })
+        .collect();
+    for (number, call) in calls {
+        let reply = sessions[number % 2].end(call);
+        let lines = reply.exits(0).lines();
+        assert_eq!(lines.len(), 2000);
+        assert!(lines.iter().all(|line| *line == format!("task-{number}")));
+    }
+    world.finish();
+}

@@ -1,0 +1,76 @@
+//! Package clients and runtimes: npm and node, pip and pytest, the JVM.
+
+use serde_json::json;
+
+const WORKERS: &str = r#"
+const { Worker, isMainThread, parentPort } = require('node:worker_threads');
+const { fork } = require('node:child_process');
+const net = require('node:net');
+const semver = require('semver');
+if (!isMainThread) { parentPort.postMessage('worker'); return; }
+if (process.send && process.argv[2] === 'child') { process.send('child', () => process.exit(0)); return; }
+const all = [
+  new Promise(done => new Worker(__filename).on('message', done)),
+  new Promise(done => fork(__filename, ['child']).on('message', done)),
+  new Promise(done => {
+    const server = net.createServer(socket => socket.end('loopback'));
+    server.listen(0, '127.0.0.1', () => {
+      let text = '';
+      net.connect(server.address().port).on('data', data => text += data).on('end', () => { server.close(); done(text); });
+    });
+  }),
+];
+Promise.all(all).then(texts => console.log(texts.join(' '), semver.inc('1.2.3', 'minor')));
+"#;
+
+#[test]
+fn npm_installs_and_node_runs_its_workers() {
+    let world = super::world();
+    world.setup("mkdir $HOME/.npm");
+    world.file("package.json", r#"{"name": "app", "version": "1.0.0", "private": true}"#);
+    world.file("main.js", WORKERS);
+    let session = world.session("workspace-write").with("writable", json!([world.home().join(".npm")])).open();
+    session.run_for(600_000, "npm install --no-audit --no-fund --silent semver@7 && ls node_modules").exits(0).says("semver");
+    session.run_for(300_000, "node main.js").exits(0).says("worker child loopback 1.3.0");
+    world.finish();
+}
+
+#[test]
+fn python_makes_an_environment_and_runs_its_tests() {
+    let world = super::world();
+    world.file(
+        "test_app.py",
+        "import multiprocessing, tempfile\n\ndef square(x): return x * x\n\ndef test_pool():\n    with multiprocessing.get_context('fork').Pool(2) as pool:\n        \
+         assert sum(pool.map(square, range(10))) == 285\n\ndef test_files(tmp_path):\n    (tmp_path / 'f').write_text('x')\n    \
+         assert tempfile.TemporaryFile().write(b'x') == 1\n",
+    );
+    let session = world.session("workspace-write").open();
+    session.run_for(600_000, "python3 -m venv v && v/bin/pip install -q pytest 2>/dev/null && echo made").exits(0).says("made");
+    session.run_for(300_000, "v/bin/pytest -q 2>&1 | tail -1").exits(0).holds("2 passed");
+    let asyncio = "import asyncio\nasync def main():\n    p = await asyncio.create_subprocess_exec('echo', 'from asyncio', stdout=-1)\n    \
+                   print((await p.communicate())[0].decode(), end='')\nasyncio.run(main())";
+    session.run(&format!("v/bin/python -c \"{asyncio}\"")).exits(0).says("from asyncio");
+    world.finish();
+}
+
+const MAIN_JAVA: &str = r#"
+import java.util.stream.*;
+public class Main {
+    public static void main(String[] arguments) throws Exception {
+        var file = java.nio.file.Files.createTempFile("brattice", ".txt");
+        java.nio.file.Files.writeString(file, "temp");
+        var process = new ProcessBuilder("echo", "child").start();
+        System.out.println(IntStream.range(0, 1000).parallel().sum() + " " + java.nio.file.Files.readString(file) + " "
+            + new String(process.getInputStream().readAllBytes()).trim());
+    }
+}
+"#;
+
+#[test]
+fn the_jvm_compiles_and_runs() {
+    let world = super::world();
+    world.file("Main.java", MAIN_JAVA);
+    let session = world.session("workspace-write").open();
+    session.run_for(300_000, "javac Main.java && java -cp . Main").exits(0).says("499500 temp child");
+    world.finish();
+}

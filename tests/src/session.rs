@@ -1,0 +1,217 @@
+//! One client of the client library and the one session that it opened, without `async` for the tests.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use brattice_client::{Client, ClientError, ConnectOptions, Notice, Notifications};
+use brattice_protocol::RpcError;
+use brattice_protocol::hello::Watch;
+use brattice_protocol::session::Session as Opened;
+use brattice_protocol::tools::{CallOutput, CallResult};
+use serde_json::{Map, Value, json};
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use crate::reply::Reply;
+use crate::until::PATIENCE;
+
+/// Drives the connections of all sessions of a test.
+static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
+    Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime can be made")
+});
+
+/// A session that is to be opened.
+pub struct Opening {
+    socket: PathBuf,
+    params: Map<String, Value>,
+    watch: Vec<Watch>,
+}
+
+impl Opening {
+    pub(crate) fn new(socket: PathBuf, workspace: &Path, mode: &str) -> Opening {
+        let opening = Opening { socket, params: Map::new(), watch: Vec::new() };
+        opening.with("workspace", json!(workspace)).with("mode", json!(mode))
+    }
+
+    /// Sets a parameter of `session.open`.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: Value) -> Self {
+        self.params.insert(name.to_owned(), value);
+        self
+    }
+
+    /// Asks to be told of these things.
+    #[must_use]
+    pub fn watching(mut self, watch: &[Watch]) -> Self {
+        self.watch = watch.to_vec();
+        self
+    }
+
+    /// Connects and opens it.
+    ///
+    /// # Panics
+    /// When the daemon refuses.
+    #[track_caller]
+    pub fn open(self) -> Session {
+        self.try_open().unwrap_or_else(|error| panic!("session.open: {error:?}"))
+    }
+
+    /// Connects and tries to open it.
+    ///
+    /// # Errors
+    /// The daemon's refusal.
+    ///
+    /// # Panics
+    /// When the daemon does not answer.
+    pub fn try_open(self) -> Result<Session, RpcError> {
+        RUNTIME.block_on(async {
+            let options = ConnectOptions::new("brattice-tests", env!("CARGO_PKG_VERSION")).watching(self.watch);
+            let client = Client::connect(&self.socket, options).await.expect("the daemon welcomes a client");
+            let notifications = RefCell::new(client.notifications());
+            match client.request("session.open", &self.params).await {
+                Ok(opened) => Ok(Session { client, notifications, opened }),
+                Err(error) => Err(answered(error)),
+            }
+        })
+    }
+}
+
+/// An open session.
+pub struct Session {
+    client: Client,
+    notifications: RefCell<Notifications>,
+    opened: Opened,
+}
+
+/// A call whose result is still to come.
+#[must_use]
+pub struct Pending(JoinHandle<Result<CallResult, ClientError>>);
+
+impl Session {
+    /// Its id.
+    pub fn id(&self) -> &str {
+        self.opened.session.as_str()
+    }
+
+    /// What the daemon said when it was opened.
+    pub fn opened(&self) -> &Opened {
+        &self.opened
+    }
+
+    /// Runs a command with the defaults.
+    ///
+    /// # Panics
+    /// When the call is answered with an error.
+    #[track_caller]
+    pub fn run(&self, command: &str) -> Reply {
+        self.bash(json!({"command": command}))
+    }
+
+    /// Runs a command with a limit in milliseconds.
+    ///
+    /// # Panics
+    /// When the call is answered with an error.
+    #[track_caller]
+    pub fn run_for(&self, timeout: u64, command: &str) -> Reply {
+        self.bash(json!({"command": command, "timeoutMs": timeout}))
+    }
+
+    /// Calls `bash` with these arguments; a description is added, which one toolset demands.
+    ///
+    /// # Panics
+    /// When the call is answered with an error.
+    #[track_caller]
+    pub fn bash(&self, arguments: Value) -> Reply {
+        self.end(self.begin(arguments))
+    }
+
+    /// Calls `bash` and does not wait.
+    ///
+    /// # Panics
+    /// When the arguments are no object.
+    pub fn begin(&self, mut arguments: Value) -> Pending {
+        let object = arguments.as_object_mut().expect("arguments are an object");
+        object.entry("description").or_insert_with(|| json!("A test's command"));
+        self.begin_call(json!({"name": "bash", "arguments": arguments}))
+    }
+
+    /// Sends `tools.call` with these parameters, the session added, and does not wait.
+    pub fn begin_call(&self, mut params: Value) -> Pending {
+        params["session"] = json!(self.id());
+        let client = self.client.clone();
+        Pending(RUNTIME.spawn(async move { client.request("tools.call", &params).await }))
+    }
+
+    /// Waits for a call's result.
+    ///
+    /// # Panics
+    /// When the call is answered with an error.
+    #[track_caller]
+    pub fn end(&self, pending: Pending) -> Reply {
+        self.try_end(pending).unwrap_or_else(|error| panic!("tools.call: {error:?}"))
+    }
+
+    /// Waits for a call's result, which may be an error.
+    ///
+    /// # Errors
+    /// The error that was answered.
+    ///
+    /// # Panics
+    /// When the daemon hangs up.
+    pub fn try_end(&self, pending: Pending) -> Result<Reply, RpcError> {
+        match RUNTIME.block_on(pending.0).expect("a request does not panic") {
+            Ok(result) => Ok(Reply::new(result)),
+            Err(error) => Err(answered(error)),
+        }
+    }
+
+    /// Sends a request about this session and waits for its answer.
+    ///
+    /// # Errors
+    /// The error that was answered.
+    ///
+    /// # Panics
+    /// When the daemon hangs up.
+    pub fn request(&self, method: &str, mut params: Value) -> Result<Value, RpcError> {
+        params["session"] = json!(self.id());
+        RUNTIME.block_on(self.client.request(method, &params)).map_err(answered)
+    }
+
+    /// The next piece of a call's output that the daemon tells a watcher.
+    ///
+    /// # Panics
+    /// When none comes.
+    pub fn output_of(&self, call: &str) -> CallOutput {
+        self.notice(&format!("output of {call}"), |notice| match notice {
+            Notice::CallOutput(output) if output.call.as_str() == call => Some(output),
+            _ => None,
+        })
+    }
+
+    /// The next notice that is wanted.
+    ///
+    /// # Panics
+    /// When it does not come.
+    pub fn notice<T>(&self, what: &str, mut wanted: impl FnMut(Notice) -> Option<T>) -> T {
+        let mut notifications = self.notifications.borrow_mut();
+        let found = RUNTIME.block_on(timeout(PATIENCE, async {
+            loop {
+                let notice = notifications.next().await.expect("the connection goes on");
+                if let Some(found) = wanted(notice) {
+                    return found;
+                }
+            }
+        }));
+        found.unwrap_or_else(|_| panic!("waited in vain for a notice: {what}"))
+    }
+}
+
+/// The error in an answer; anything else ends the test.
+fn answered(error: ClientError) -> RpcError {
+    match error {
+        ClientError::Rpc(error) => error,
+        other => panic!("the connection failed: {other:?}"),
+    }
+}

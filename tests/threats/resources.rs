@@ -1,0 +1,95 @@
+//! P20 to P24: what a command leaves behind, and how much it may take while it runs. All bombs here are bounded.
+
+use std::time::Duration;
+
+use brattice_protocol::outcome::Cause;
+use brattice_tests::{CONFINED, World};
+
+#[test]
+fn p20_the_daemon_runs_nothing_that_a_workspace_says() {
+    let world = World::builder().variable("BASH_ENV", "/nonexistent").variable("GIT_SSH_COMMAND", "false").start();
+    world.setup(
+        "git init -q . && git config core.fsmonitor \"touch $OUT/pwned; false\" && git config core.sshCommand \"touch $OUT/pwned\" && \
+         printf '#!/bin/sh\\ntouch $OUT/pwned\\n' > .git/hooks/post-checkout && chmod +x .git/hooks/post-checkout && echo x > f",
+    );
+    for mode in CONFINED {
+        world.session(mode).open().run("true").exits(0);
+    }
+    world.session("danger-full-access").open().run("true").exits(0);
+    assert!(!world.out().join("pwned").exists());
+    world.native("git status --short");
+    assert!(world.out().join("pwned").exists(), "the twin runs what the workspace says");
+    world.finish();
+}
+
+#[test]
+fn p21_whatever_a_command_becomes_it_ends_with_its_call() {
+    let world = World::new();
+    let beat = "while :; do echo x >> $TMPDIR/beat 2>/dev/null; sleep 0.05; done";
+    let shapes = [
+        format!("setsid nohup sh -c '{beat}' >/dev/null 2>&1 & sleep 0.3"),
+        format!("(setsid sh -c '(setsid sh -c \"{}\" &) &' &) >/dev/null 2>&1; sleep 0.3", beat.replace('$', "\\$")),
+        format!("sh -c '{beat}' & disown; sleep 0.3"),
+        "python3 -c 'import os, time\nif os.fork(): os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\n[os.close(f) for f in (0, 1, 2)]\ntime.sleep(900)'".to_owned(),
+        "trap '' TERM HUP; setsid bash -c 'trap \"\" TERM HUP; while :; do sleep 1; done' & sleep 0.3".to_owned(),
+    ];
+    for mode in ["read-only", "workspace-write", "danger-full-access"] {
+        let session = world.session(mode).open();
+        for shape in &shapes {
+            let reply = session.run(shape);
+            reply.exits(0).holds("left running]");
+            assert_eq!(world.strays(), [], "{mode}: {shape}");
+        }
+    }
+    world.finish();
+}
+
+#[test]
+fn p22_a_bomb_of_processes_ends_at_its_deadline_and_hurts_nobody() {
+    let world = World::new();
+    let bomb = "import os, time\nfor i in range(400):\n    if os.fork() == 0:\n        os.setsid()\n        while True: pass\ntime.sleep(900)";
+    world.file("bomb.py", bomb);
+    for mode in CONFINED {
+        let (session, other) = (world.session(mode).open(), world.session(mode).open());
+        let call = session.begin(serde_json::json!({"command": "python3 bomb.py", "timeoutMs": 5000}));
+        other.run_for(300_000, "echo alive").exits(0).says("alive");
+        let reply = session.end(call);
+        assert_eq!(reply.cause(), Cause::TimedOut);
+        assert_eq!(world.strays(), [], "{mode}");
+    }
+    world.finish();
+}
+
+#[test]
+fn p22_threads_descriptors_and_descriptors_in_flight_are_the_commands_own_trouble() {
+    let world = World::new();
+    world.file("threads.py", "import threading, time\nfor i in range(500): threading.Thread(target=time.sleep, args=(900,), daemon=True).start()\nprint('started'); time.sleep(900)");
+    world.file("open.py", "import os\nn = 0\ntry:\n    while n < 100000: os.open('/dev/null', 0); n += 1\nexcept OSError as e: print(e.errno, n < 100000)");
+    world.file(
+        "flight.py",
+        "import array, socket\na, b = socket.socketpair()\na.setblocking(False)\nf = open('/dev/null')\nn = 0\ntry:\n    while n < 20000: a.sendmsg([b'x'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [f.fileno()] * 200))]); n += 1\nexcept OSError: pass\nprint('full')",
+    );
+    for mode in CONFINED {
+        let session = world.session(mode).open();
+        let reply = session.run_for(8000, "python3 threads.py");
+        assert_eq!(reply.cause(), Cause::TimedOut);
+        reply.holds("started\n");
+        session.run_for(300_000, "python3 open.py").exits(0).says("24 True");
+        session.run_for(300_000, "python3 flight.py").exits(0).says("full");
+        session.run("echo on").exits(0).says("on");
+        assert_eq!(world.strays(), [], "{mode}");
+    }
+    world.finish();
+}
+
+#[test]
+fn p24_a_child_that_keeps_the_pipe_keeps_nobody_waiting() {
+    let world = World::new();
+    for mode in CONFINED {
+        let session = world.session(mode).open();
+        let reply = session.run_for(600_000, "sleep 900 & echo hi");
+        reply.exits(0).says("hi\n[stopped 1 process left running]");
+        assert!(Duration::from_millis(reply.outcome().duration_ms) < Duration::from_secs(60));
+    }
+    world.finish();
+}

@@ -1,0 +1,150 @@
+//! Tool calls: ids that never run twice, cancels, faults in arguments as results.
+
+use brattice_protocol::ErrorCode;
+use brattice_protocol::hello::Watch;
+use brattice_protocol::outcome::Cause;
+use brattice_client::Notice;
+use brattice_tests::{World, eventually};
+use serde_json::json;
+
+fn numbered(call: &str, command: &str) -> serde_json::Value {
+    json!({"call": call, "name": "bash", "arguments": {"command": command, "description": "A test's command"}})
+}
+
+#[test]
+fn a_call_sent_again_is_answered_and_not_run_again() {
+    let world = World::new();
+    let session = world.session("workspace-write").open();
+    let first = session.end(session.begin_call(numbered("a", "echo x >> log; cat log")));
+    let again = session.end(session.begin_call(numbered("a", "echo x >> log; cat log")));
+    first.exits(0).says("x");
+    assert_eq!(again.result, first.result);
+    let command = "echo y >> slow; while [ ! -e go ]; do sleep 0.05; done; cat slow";
+    let (one, two) = (session.begin_call(numbered("b", command)), session.begin_call(numbered("b", command)));
+    eventually("the command runs", || world.ws().join("slow").exists().then_some(()));
+    world.file("go", "");
+    session.end(one).exits(0).says("y");
+    session.end(two).exits(0).says("y");
+    world.finish();
+}
+
+#[test]
+fn a_call_id_with_other_arguments_is_invalid() {
+    let world = World::new();
+    let session = world.session("workspace-write").open();
+    session.end(session.begin_call(numbered("a", "echo 1"))).exits(0);
+    let error = session.try_end(session.begin_call(numbered("a", "touch ran"))).unwrap_err();
+    assert!(error.is(ErrorCode::Invalid) && error.message.contains('a'), "{error:?}");
+    assert!(!world.ws().join("ran").exists());
+    world.session("workspace-write").open().run("echo another session has its own ids").exits(0);
+    world.finish();
+}
+
+#[test]
+fn a_cancelled_call_stops_its_tree_and_tells_what_it_had() {
+    let world = World::new();
+    for mode in ["read-only", "danger-full-access"] {
+        let session = world.session(mode).watching(&[Watch::Output]).open();
+        let call = session.begin_call(numbered("c", "echo so-far; setsid sleep 900 & sleep 900"));
+        assert_eq!(session.output_of("c").data, "so-far\n");
+        session.request("tools.cancel", json!({"call": "c"})).unwrap();
+        let reply = session.end(call);
+        assert!(reply.is_error());
+        assert_eq!(reply.cause(), Cause::Killed);
+        reply.holds("so-far\n").holds("[cancelled]");
+        assert_eq!(world.strays(), [], "{mode}");
+        session.request("tools.cancel", json!({"call": "c"})).unwrap();
+        session.request("tools.cancel", json!({"call": "never-was"})).unwrap();
+        session.run("echo on").exits(0).says("on");
+    }
+    world.finish();
+}
+
+#[test]
+fn a_dropped_connection_cancels_nothing() {
+    let world = World::new();
+    let session = world.session("workspace-write").open();
+    let call = session.begin(json!({"command": "touch started; while [ ! -e go ]; do sleep 0.05; done; touch done"}));
+    eventually("the command runs", || world.ws().join("started").exists().then_some(()));
+    drop((call, session));
+    world.file("go", "");
+    eventually("the command goes on", || world.ws().join("done").exists().then_some(()));
+    world.finish();
+}
+
+#[test]
+fn faults_in_arguments_are_results_that_name_them() {
+    let world = World::new();
+    let session = world.session("workspace-write").open();
+    let cases = [
+        (json!({}), "command"),
+        (json!({"command": 7}), "command"),
+        (json!({"command": "touch ran", "timeoutMs": "soon"}), "timeoutMs"),
+        (json!({"command": "touch ran", "workdir": 1}), "workdir"),
+        (json!({"command": "touch ran", "nosuch": 1}), "nosuch"),
+        (json!({"command": "touch ran", "run_in_background": true}), "run_in_background"),
+        (json!({"command": "touch ran", "sandbox_permissions": "danger-full-access", "justification": "x"}), "sandbox_permissions"),
+    ];
+    for (arguments, name) in cases {
+        session.bash(arguments).is_refused().holds(name);
+    }
+    let dsh = world.session("workspace-write").with("toolset", json!("dsh")).open();
+    let undescribed = dsh.end(dsh.begin_call(json!({"name": "bash", "arguments": {"command": "touch ran"}})));
+    assert!(undescribed.is_refused().holds("description").text().starts_with("Error: "));
+    dsh.bash(json!({"command": "echo ignored keys", "nosuch": 1})).exits(0).says("ignored keys");
+    session.end(session.begin_call(json!({"name": "nosuchtool", "arguments": {}}))).is_refused().holds("nosuchtool");
+    assert!(!world.ws().join("ran").exists());
+    world.finish();
+}
+
+#[test]
+fn declarations_have_the_shape_that_was_asked_for() {
+    let world = World::new();
+    let session = world.session("workspace-write").open();
+    let list = |params| session.request("tools.list", params).unwrap()["tools"].clone();
+    let mcp = list(json!({}));
+    assert_eq!((&mcp[0]["name"], &mcp[0]["inputSchema"]["type"]), (&json!("bash"), &json!("object")));
+    let names: Vec<&String> = mcp[0]["inputSchema"]["properties"].as_object().unwrap().keys().collect();
+    assert!(!names.iter().any(|name| ["run_in_background", "sandbox_permissions", "justification"].contains(&name.as_str())));
+    assert_eq!(list(json!({"format": "openai"}))[0]["function"]["name"], "bash");
+    assert_eq!(list(json!({"format": "anthropic"}))[0]["input_schema"]["type"], "object");
+    let without = world.session("workspace-write").with("options", json!({"disable": ["bash"]})).open();
+    assert_eq!(without.request("tools.list", json!({})).unwrap()["tools"], json!([]));
+    without.run("echo x").is_refused().holds("bash");
+    world.finish();
+}
+
+#[test]
+fn a_call_is_told_from_its_start_to_its_end() {
+    let world = World::new();
+    let session = world.session("workspace-write").watching(&[Watch::Output]).open();
+    session.end(session.begin_call(numbered("told", "printf out; printf err >&2"))).exits(0);
+    let mut seen = Vec::new();
+    session.notice("call.finished", |notice| match notice {
+        Notice::CallStarted(started) => {
+            seen.push(format!("started {} {} {}", started.call, started.tool, started.kind));
+            None
+        }
+        Notice::CallOutput(output) => {
+            seen.push(format!("{:?} {} {}", output.stream, output.offset, output.data));
+            None
+        }
+        Notice::CallFinished(finished) => Some(seen.push(format!("finished {} {:?}", finished.call, finished.status))),
+        _ => None,
+    });
+    seen[1..3].sort();
+    assert_eq!(seen, ["started told bash execute", "Stderr 0 err", "Stdout 0 out", "finished told Completed"]);
+    world.finish();
+}
+
+#[test]
+fn a_turn_counts_its_commands() {
+    let world = World::new();
+    let session = world.session("workspace-write").open();
+    let turn = |commands| json!({"counters": {"commands": commands, "file_ops": 0, "skills": 0}});
+    session.run("true").exits(0);
+    session.run("false").exits(1);
+    assert_eq!(session.request("session.turn", json!({})).unwrap(), turn(2));
+    assert_eq!(session.request("session.turn", json!({})).unwrap(), turn(0));
+    world.finish();
+}

@@ -1,0 +1,107 @@
+//! Recorded messages that must parse for ever: each file in `golden/` holds one request, or one result with the method
+//! that it answers.
+
+use std::fs;
+use std::path::Path;
+
+use brattice_protocol::codec::decode;
+use brattice_protocol::hello::{Hello, HelloParams};
+use brattice_protocol::outcome::CommandOutcome;
+use brattice_protocol::policy::{ExplainParams, Policy, ShowParams, Verdict};
+use brattice_protocol::session::{OpenParams, Session, SessionParams, SessionSummary, Turn, UpdateParams};
+use brattice_protocol::status::{DaemonStatus, ShutdownParams};
+use brattice_protocol::task::{
+    Empty, InputParams, KillParams, Output, OutputParams, StartParams, Started, WaitParams, Waited,
+};
+use brattice_protocol::tools::{CallFinished, CallOutput, CallParams, CallResult, CallStarted, CancelParams, ListParams, ToolList};
+use brattice_protocol::{Message, Request, RpcError};
+use serde_json::{Value, json};
+
+/// Reads a value as a type and writes it again.
+fn through<T: serde::Serialize + serde::de::DeserializeOwned>(value: Value) -> Result<Value, serde_json::Error> {
+    serde_json::to_value(serde_json::from_value::<T>(value)?)
+}
+
+fn params(method: &str, value: Value) -> Result<Value, serde_json::Error> {
+    match method {
+        "hello" => through::<HelloParams>(value),
+        "session.open" => through::<OpenParams>(value),
+        "session.resume" | "session.close" | "session.turn" => through::<SessionParams>(value),
+        "session.update" => through::<UpdateParams>(value),
+        "session.list" | "daemon.status" => through::<Empty>(value),
+        "tools.list" => through::<ListParams>(value),
+        "tools.call" => through::<CallParams>(value),
+        "tools.cancel" => through::<CancelParams>(value),
+        "task.start" => through::<StartParams>(value),
+        "task.output" => through::<OutputParams>(value),
+        "task.wait" => through::<WaitParams>(value),
+        "task.kill" => through::<KillParams>(value),
+        "task.input" => through::<InputParams>(value),
+        "policy.explain" => through::<ExplainParams>(value),
+        "policy.show" => through::<ShowParams>(value),
+        "daemon.shutdown" => through::<ShutdownParams>(value),
+        "call.started" => through::<CallStarted>(value),
+        "call.output" => through::<CallOutput>(value),
+        "call.finished" => through::<CallFinished>(value),
+        other => panic!("a golden message of an unknown method {other:?}"),
+    }
+}
+
+fn result(method: &str, value: Value) -> Result<Value, serde_json::Error> {
+    match method {
+        "hello" => through::<Hello>(value),
+        "session.open" | "session.resume" | "session.update" => through::<Session>(value),
+        "session.list" => through::<Vec<SessionSummary>>(value),
+        "session.turn" => through::<Turn>(value),
+        "tools.list" => through::<ToolList>(value),
+        "tools.call" => {
+            through::<CommandOutcome>(value["structuredContent"].clone())?;
+            through::<CallResult>(value)
+        }
+        "task.start" => through::<Started>(value),
+        "task.output" => through::<Output>(value),
+        "task.wait" => through::<Waited>(value),
+        "policy.explain" => through::<Verdict>(value),
+        "policy.show" => through::<Policy>(value),
+        "daemon.status" => through::<DaemonStatus>(value),
+        "error" => through::<RpcError>(value),
+        other => panic!("a golden result of an unknown method {other:?}"),
+    }
+}
+
+#[test]
+fn recorded_messages_parse_and_lose_nothing() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("wire/golden");
+    let mut seen = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let recorded: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        let method = recorded["method"].as_str().unwrap();
+        let (read, value) = match recorded.get("result") {
+            Some(value) => (result(method, value.clone()), value.clone()),
+            None => {
+                let line = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": recorded["params"]}).to_string();
+                let decoded = decode(line.as_bytes()).unwrap();
+                let Message::Request(Request { params: value, .. }) = decoded else { panic!("{decoded:?}") };
+                (params(method, value.clone()), value)
+            }
+        };
+        let again = read.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        assert!(holds(&again, &value), "{} lost something: {again}", path.display());
+        seen += 1;
+    }
+    assert!(seen >= 40, "only {seen} golden messages were found");
+}
+
+/// Whether all that is in the second is in the first, too, which may have defaults besides.
+fn holds(whole: &Value, part: &Value) -> bool {
+    match (whole, part) {
+        (Value::Object(whole), Value::Object(part)) => {
+            part.iter().all(|(key, value)| whole.get(key).is_some_and(|other| holds(other, value)))
+        }
+        (Value::Array(whole), Value::Array(part)) => {
+            whole.len() == part.len() && whole.iter().zip(part).all(|(whole, part)| holds(whole, part))
+        }
+        (whole, part) => whole == part,
+    }
+}

@@ -1,0 +1,12 @@
+//! The protocol on the socket: what the daemon takes, what it refuses, in which words, and that a refusal hurts
+//! nobody else.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod calls;
+mod control;
+mod golden;
+mod handshake;
+mod messages;
+mod sessions;
+mod tasks;
+mod workspaces;

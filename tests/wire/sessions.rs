@@ -1,0 +1,101 @@
+//! Sessions belong to their client: nobody else sees, calls, resumes or closes them while it is there.
+
+use brattice_protocol::ErrorCode;
+use brattice_tests::{Wire, World, eventually};
+use serde_json::{Value, json};
+
+fn open(world: &World, wire: &mut Wire) -> Value {
+    wire.request("session.open", json!({"workspace": world.ws()})).unwrap()["session"].clone()
+}
+
+#[test]
+fn another_clients_session_is_unknown() {
+    let world = World::new();
+    let (mut owner, mut other) = (world.wire(), world.wire());
+    let session = open(&world, &mut owner);
+    let bash = json!({"session": session, "name": "bash", "arguments": {"command": "touch ran"}});
+    let cases = [
+        ("tools.call", bash),
+        ("tools.list", json!({"session": session})),
+        ("tools.cancel", json!({"session": session, "call": "x"})),
+        ("task.start", json!({"session": session, "command": "touch ran"})),
+        ("task.output", json!({"session": session, "task": "bash-1"})),
+        ("session.update", json!({"session": session, "mode": "read-only"})),
+        ("session.turn", json!({"session": session})),
+        ("session.close", json!({"session": session})),
+        ("policy.explain", json!({"session": session, "path": "/", "operation": "read"})),
+    ];
+    for (method, params) in cases {
+        let error = other.request(method, params).unwrap_err();
+        assert!(error.is(ErrorCode::UnknownSession), "{method}: {error:?}");
+    }
+    let error = other.request("session.resume", json!({"session": session})).unwrap_err();
+    assert!(error.is(ErrorCode::Refused) || error.is(ErrorCode::UnknownSession), "{error:?}");
+    assert_eq!(other.request("session.list", json!({})).unwrap(), json!([]));
+    assert_eq!(owner.request("session.list", json!({})).unwrap().as_array().unwrap().len(), 1);
+    assert!(!world.ws().join("ran").exists());
+    world.finish();
+}
+
+#[test]
+fn a_session_whose_client_went_away_is_resumed_and_its_call_went_on() {
+    let world = World::new();
+    let mut first = world.wire();
+    let session = open(&world, &mut first);
+    let command = "touch started; while [ ! -e go ]; do sleep 0.05; done; touch done";
+    first.begin("tools.call", json!({"session": session, "call": "long", "name": "bash", "arguments": {"command": command}}));
+    eventually("the command runs", || world.ws().join("started").exists().then_some(()));
+    drop(first);
+    let mut second = world.wire();
+    let resumed = eventually("the session is free", || second.request("session.resume", json!({"session": session})).ok());
+    assert_eq!(resumed["workspace"], json!(world.ws()));
+    world.file("go", "");
+    let same = json!({"session": session, "call": "long", "name": "bash", "arguments": {"command": command}});
+    let result = second.request("tools.call", same).unwrap();
+    assert_eq!(result["structuredContent"]["exit_code"], 0, "{result}");
+    assert!(world.ws().join("done").exists());
+    world.finish();
+}
+
+#[test]
+fn an_operator_sees_and_resumes_every_session() {
+    let world = World::new();
+    let (mut owner, mut operator) = (world.wire(), Wire::open(&world.control()));
+    let session = open(&world, &mut owner);
+    let listed = operator.request("session.list", json!({})).unwrap();
+    assert_eq!(listed[0]["session"], session);
+    operator.request("session.resume", json!({"session": session})).unwrap();
+    operator.request("session.close", json!({"session": session})).unwrap();
+    let error = owner.request("tools.list", json!({"session": session})).unwrap_err();
+    assert!(error.is(ErrorCode::UnknownSession), "{error:?}");
+    world.finish();
+}
+
+#[test]
+fn closing_a_session_stops_what_it_runs() {
+    let world = World::new();
+    let session = world.session("workspace-write").open();
+    let call = session.begin(json!({"command": "touch started; sleep 900 & setsid sleep 900 & wait"}));
+    eventually("the command runs", || world.ws().join("started").exists().then_some(()));
+    session.request("session.close", json!({})).unwrap();
+    assert_eq!(world.strays(), []);
+    // The call is answered one way or the other; it does not hang.
+    session.try_end(call).ok();
+    let error = session.request("tools.list", json!({})).unwrap_err();
+    assert!(error.is(ErrorCode::UnknownSession), "{error:?}");
+    world.finish();
+}
+
+#[test]
+fn c6_a_mode_changes_at_once_and_running_commands_keep_theirs() {
+    let world = World::new();
+    let session = world.session("workspace-write").open();
+    let call = session.begin(json!({"command": "touch started; while [ ! -e go ]; do sleep 0.05; done; echo x > kept"}));
+    eventually("the command runs", || world.ws().join("started").exists().then_some(()));
+    session.request("session.update", json!({"mode": "read-only"})).unwrap();
+    session.run("touch refused").exits(1);
+    world.file("go", "");
+    session.end(call).exits(0);
+    assert!(world.ws().join("kept").exists() && !world.ws().join("refused").exists());
+    world.finish();
+}
