@@ -41,10 +41,7 @@ impl ConnectOptions {
     /// Options of a program that watches nothing.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         ConnectOptions {
-            client: Peer {
-                name: name.into(),
-                version: version.into(),
-            },
+            client: Peer { name: name.into(), version: version.into() },
             watch: Vec::new(),
         }
     }
@@ -89,10 +86,7 @@ impl Client {
     pub async fn connect(socket: &Path, options: ConnectOptions) -> Result<Client, ClientError> {
         let stream = UnixStream::connect(socket)
             .await
-            .map_err(|source| ClientError::Connect {
-                path: socket.to_owned(),
-                source,
-            })?;
+            .map_err(|source| ClientError::Connect { path: socket.to_owned(), source })?;
         let shared = Arc::new(Shared::over(stream));
         let params = HelloParams {
             protocol: PROTOCOL,
@@ -100,21 +94,14 @@ impl Client {
             answers: Vec::new(),
             watch: options.watch,
         };
-        let hello: Hello = tokio::time::timeout(HANDSHAKE, shared.request("hello", &params))
-            .await
-            .map_err(|_| ClientError::Silent {
-                path: socket.to_owned(),
-                seconds: HANDSHAKE.as_secs(),
-            })??;
+        let hello: Hello =
+            tokio::time::timeout(HANDSHAKE, shared.request("hello", &params)).await.map_err(
+                |_| ClientError::Silent { path: socket.to_owned(), seconds: HANDSHAKE.as_secs() },
+            )??;
         if hello.protocol != PROTOCOL {
-            return Err(ClientError::Protocol {
-                theirs: hello.protocol,
-            });
+            return Err(ClientError::Protocol { theirs: hello.protocol });
         }
-        Ok(Client {
-            shared,
-            hello: Arc::new(hello),
-        })
+        Ok(Client { shared, hello: Arc::new(hello) })
     }
 
     /// What the daemon said of itself, of this machine and of its limits.
@@ -152,13 +139,7 @@ impl Shared {
         let reading = connection::read(read_half, pending.clone(), ring, lines.downgrade());
         let reader = tokio::spawn(reading).abort_handle();
         tokio::spawn(connection::write(write_half, pending.clone(), queue));
-        Shared {
-            pending,
-            lines,
-            ring: weak_ring,
-            next_id: AtomicI64::new(1),
-            reader,
-        }
+        Shared { pending, lines, ring: weak_ring, next_id: AtomicI64::new(1), reader }
     }
 
     async fn request<P, R>(&self, method: &str, params: &P) -> Result<R, ClientError>
@@ -169,19 +150,14 @@ impl Shared {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let line = encode(id, method, params)?;
         let answer = self.pending.register(id)?;
-        let waiting = Waiting {
-            pending: &self.pending,
-            id,
-        };
+        let waiting = Waiting { pending: &self.pending, id };
         // A queue that is gone means that the writer failed; the reader learns why and closes the slot.
         drop(self.lines.send(line).await);
         let outcome = answer.await.map_err(|_| self.pending.end())?;
         drop(waiting);
         let result = outcome.map_err(ClientError::Rpc)?;
-        serde_json::from_value(result).map_err(|source| ClientError::Decode {
-            method: method.to_owned(),
-            source,
-        })
+        serde_json::from_value(result)
+            .map_err(|source| ClientError::Decode { method: method.to_owned(), source })
     }
 }
 
@@ -202,21 +178,14 @@ fn encode<P: Serialize + ?Sized>(
     method: &str,
     params: &P,
 ) -> Result<Vec<u8>, ClientError> {
-    let params = serde_json::to_value(params).map_err(|source| ClientError::Encode {
-        method: method.to_owned(),
-        source,
-    })?;
-    let request = Request {
-        id: RequestId::Number(id),
-        method: method.to_owned(),
-        params,
-    };
+    let params = serde_json::to_value(params)
+        .map_err(|source| ClientError::Encode { method: method.to_owned(), source })?;
+    let request = Request { id: RequestId::Number(id), method: method.to_owned(), params };
     let line = codec::encode(&Message::Request(request));
     match line.len() - 1 {
-        bytes if bytes > MAX_MESSAGE => Err(ClientError::TooLarge {
-            method: method.to_owned(),
-            bytes,
-        }),
+        bytes if bytes > MAX_MESSAGE => {
+            Err(ClientError::TooLarge { method: method.to_owned(), bytes })
+        }
         _ => Ok(line),
     }
 }

@@ -111,10 +111,7 @@ pub(crate) async fn read(
     let mut farewell = None;
     let end = loop {
         match next_message(&mut reader).await {
-            Ok(Some(Message::Response(Response {
-                id: None,
-                outcome: Err(error),
-            }))) => {
+            Ok(Some(Message::Response(Response { id: None, outcome: Err(error) }))) => {
                 farewell = Some(End::Refused(error));
             }
             Ok(Some(Message::Response(response))) => deliver(&pending, response),
@@ -158,10 +155,7 @@ fn deliver(pending: &Pending, response: Response) {
 fn decline(lines: &mpsc::WeakSender<Vec<u8>>, request: Request) {
     let message = format!("this client answers no {}", request.method);
     let error = RpcError::numbered(RpcError::METHOD_NOT_FOUND, ErrorCode::Invalid, message);
-    let refusal = Message::Response(Response {
-        id: Some(request.id),
-        outcome: Err(error),
-    });
+    let refusal = Message::Response(Response { id: Some(request.id), outcome: Err(error) });
     if let Some(lines) = lines.upgrade() {
         drop(lines.try_send(codec::encode(&refusal)));
     }

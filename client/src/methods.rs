@@ -65,13 +65,7 @@ impl Client {
     /// # Errors
     /// As [`Client::request`].
     pub async fn session_resume(&self, session: &SessionId) -> Result<Session, ClientError> {
-        self.request(
-            "session.resume",
-            &SessionParams {
-                session: session.clone(),
-            },
-        )
-        .await
+        self.request("session.resume", &SessionParams { session: session.clone() }).await
     }
 
     /// `session.turn`: ends a turn and tells what it did.
@@ -79,13 +73,7 @@ impl Client {
     /// # Errors
     /// As [`Client::request`].
     pub async fn session_turn(&self, session: &SessionId) -> Result<Turn, ClientError> {
-        self.request(
-            "session.turn",
-            &SessionParams {
-                session: session.clone(),
-            },
-        )
-        .await
+        self.request("session.turn", &SessionParams { session: session.clone() }).await
     }
 
     /// `session.close`: stops a session's tasks and removes its temporary folder.
@@ -93,13 +81,7 @@ impl Client {
     /// # Errors
     /// As [`Client::request`].
     pub async fn session_close(&self, session: &SessionId) -> Result<Empty, ClientError> {
-        self.request(
-            "session.close",
-            &SessionParams {
-                session: session.clone(),
-            },
-        )
-        .await
+        self.request("session.close", &SessionParams { session: session.clone() }).await
     }
 
     /// `session.list`: this client's sessions; on the control socket all of them.

@@ -54,9 +54,7 @@ pub struct Notifications {
 
 impl Notifications {
     pub(crate) fn of(sender: &broadcast::WeakSender<Notification>) -> Self {
-        Notifications {
-            ring: sender.upgrade().map(|sender| sender.subscribe()),
-        }
+        Notifications { ring: sender.upgrade().map(|sender| sender.subscribe()) }
     }
 
     /// The next notice; `None` once the connection is over and all were read.

@@ -105,7 +105,7 @@ impl StartError {
                 Some("install bratticed beside brattice or in a folder of PATH")
             }
             StartError::Exited { words, .. } if words.contains("--allow-root") => {
-                Some("use an ordinary user, or pass --allow-root to start the daemon as root")
+                Some("use an ordinary user, or start bratticed --allow-root by hand")
             }
             StartError::Exited { words, .. } if words.contains(TAKEN) => {
                 Some("that daemon listens at another socket: use it, or set BRATTICE_STATE too")
@@ -121,12 +121,8 @@ impl StartError {
 
 /// The daemon's program: `bratticed` beside this one, else the one in `PATH`.
 pub fn find_daemon() -> PathBuf {
-    let beside = std::env::current_exe()
-        .ok()
-        .map(|this| this.with_file_name("bratticed"));
-    beside
-        .filter(|path| path.is_file())
-        .unwrap_or_else(|| PathBuf::from("bratticed"))
+    let beside = std::env::current_exe().ok().map(|this| this.with_file_name("bratticed"));
+    beside.filter(|path| path.is_file()).unwrap_or_else(|| PathBuf::from("bratticed"))
 }
 
 /// Connects to `socket`, one of the two of `start`, and starts a daemon first if none answers.
@@ -166,15 +162,9 @@ pub async fn connect_or_start(
 /// See [`StartError`].
 pub async fn start_daemon(options: &StartOptions) -> Result<(), StartError> {
     let path = options.locations.state.join("daemon.log");
-    let (log, begin) =
-        open_log(&options.locations.state, &path).map_err(|source| StartError::Log {
-            path: path.clone(),
-            source,
-        })?;
-    let fault = |source| StartError::Spawn {
-        program: options.program.clone(),
-        source,
-    };
+    let (log, begin) = open_log(&options.locations.state, &path)
+        .map_err(|source| StartError::Log { path: path.clone(), source })?;
+    let fault = |source| StartError::Spawn { program: options.program.clone(), source };
     let mut child = command(options, log).spawn().map_err(fault)?;
     let said = match child.stdout.take() {
         Some(stdout) => tokio::time::timeout(START, wait_for_ready(stdout)).await,
@@ -183,25 +173,16 @@ pub async fn start_daemon(options: &StartOptions) -> Result<(), StartError> {
     match said {
         Ok(Ok(Said::Ready)) => Ok(()),
         Ok(Ok(Said::Nothing)) => Err(exited(&mut child, &path, begin).await),
-        Ok(Err(source)) => Err(StartError::Listen {
-            program: options.program.clone(),
-            source,
-        }),
+        Ok(Err(source)) => Err(StartError::Listen { program: options.program.clone(), source }),
         Err(_) => {
             child.kill().await.map_err(fault)?;
-            Err(StartError::Silent {
-                seconds: START.as_secs(),
-            })
+            Err(StartError::Silent { seconds: START.as_secs() })
         }
     }
 }
 
 fn command(options: &StartOptions, log: File) -> Command {
-    let Locations {
-        socket,
-        control_socket,
-        state,
-    } = &options.locations;
+    let Locations { socket, control_socket, state } = &options.locations;
     let mut command = Command::new(&options.program);
     command.arg("--socket").arg(socket);
     command.arg("--control-socket").arg(control_socket);
@@ -220,15 +201,8 @@ fn command(options: &StartOptions, log: File) -> Command {
 }
 
 fn open_log(state: &Path, path: &Path) -> io::Result<(File, u64)> {
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(state)?;
-    let log = OpenOptions::new()
-        .append(true)
-        .create(true)
-        .mode(0o600)
-        .open(path)?;
+    DirBuilder::new().recursive(true).mode(0o700).create(state)?;
+    let log = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
     let begin = log.metadata()?.len();
     Ok((log, begin))
 }
@@ -251,17 +225,9 @@ async fn wait_for_ready(stdout: ChildStdout) -> io::Result<Said> {
 /// How a daemon that closed its output ended, with what it wrote to its log since `begin`.
 async fn exited(child: &mut Child, log: &Path, begin: u64) -> StartError {
     match tokio::time::timeout(START, child.wait()).await {
-        Ok(Ok(status)) => StartError::Exited {
-            status,
-            words: last_words(log, begin),
-        },
-        Ok(Err(source)) => StartError::Listen {
-            program: log.to_owned(),
-            source,
-        },
-        Err(_) => StartError::Silent {
-            seconds: START.as_secs(),
-        },
+        Ok(Ok(status)) => StartError::Exited { status, words: last_words(log, begin) },
+        Ok(Err(source)) => StartError::Listen { program: log.to_owned(), source },
+        Err(_) => StartError::Silent { seconds: START.as_secs() },
     }
 }
 
@@ -277,10 +243,6 @@ fn last_words(log: &Path, begin: u64) -> String {
     // A log that cannot be read is a daemon that said nothing: its exit status is told all the same.
     let words = read().unwrap_or_default();
     let text = String::from_utf8_lossy(&words);
-    let lines: Vec<&str> = text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.join("; ")
 }

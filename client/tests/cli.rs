@@ -8,11 +8,7 @@ use std::process::{Command, Output, Stdio};
 /// What the binary answers, in an environment where no daemon runs.
 fn brattice(arguments: &[&str]) -> (Option<i32>, String, String) {
     let nowhere = Path::new("/proc/nowhere");
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = Command::new(env!("CARGO_BIN_EXE_brattice"))
+    let Output { status, stdout, stderr } = Command::new(env!("CARGO_BIN_EXE_brattice"))
         .args(arguments)
         .env_clear()
         .env("BRATTICE_STATE", nowhere)
@@ -27,21 +23,9 @@ fn brattice(arguments: &[&str]) -> (Option<i32>, String, String) {
 fn help_names_every_command() {
     let (status, stdout, stderr) = brattice(&["--help"]);
     assert_eq!((status, stderr.as_str()), (Some(0), ""));
-    let commands = [
-        "run",
-        "call",
-        "tools",
-        "session",
-        "policy",
-        "doctor",
-        "daemon",
-        "completions",
-    ];
+    let commands = ["run", "call", "tools", "session", "policy", "doctor", "daemon", "completions"];
     for command in commands {
-        assert!(
-            stdout.contains(&format!("\n  {command} ")),
-            "{command} is missing in:\n{stdout}"
-        );
+        assert!(stdout.contains(&format!("\n  {command} ")), "{command} is missing in:\n{stdout}");
     }
 }
 
@@ -72,10 +56,7 @@ fn bad_arguments_are_brattices_own_failure() {
     for arguments in cases {
         let (status, stdout, stderr) = brattice(arguments);
         assert_eq!((status, stdout.as_str()), (Some(125), ""), "{arguments:?}");
-        assert!(
-            stderr.starts_with("brattice: ") || arguments.is_empty(),
-            "{stderr}"
-        );
+        assert!(stderr.starts_with("brattice: ") || arguments.is_empty(), "{stderr}");
     }
 }
 
@@ -100,23 +81,14 @@ fn a_relative_socket_starts_at_the_current_folder() {
     let (status, _, stderr) = brattice(&["--socket", "there.sock", "--no-start", "doctor"]);
     let here: PathBuf = std::env::current_dir().unwrap();
     assert_eq!(status, Some(125));
-    assert!(
-        stderr.contains(&format!("{}\n", here.join("there.sock").display())),
-        "{stderr}"
-    );
+    assert!(stderr.contains(&format!("{}\n", here.join("there.sock").display())), "{stderr}");
 }
 
 #[test]
 fn a_daemon_that_does_not_run_is_no_failure_of_its_status_or_stop() {
     let absent = "no daemon runs at /proc/nowhere/control.sock\n".to_owned();
-    assert_eq!(
-        brattice(&["daemon", "status"]),
-        (Some(1), absent.clone(), String::new())
-    );
-    assert_eq!(
-        brattice(&["daemon", "stop"]),
-        (Some(0), absent, String::new())
-    );
+    assert_eq!(brattice(&["daemon", "status"]), (Some(1), absent.clone(), String::new()));
+    assert_eq!(brattice(&["daemon", "stop"]), (Some(0), absent, String::new()));
 }
 
 #[test]
@@ -133,8 +105,5 @@ fn a_state_folder_that_cannot_be_made_is_named() {
 fn arguments_that_are_no_object_are_refused_before_anything_is_done() {
     let (status, stdout, stderr) = brattice(&["call", "bash", "[1]"]);
     assert_eq!((status, stdout.as_str()), (Some(125), ""));
-    assert!(
-        stderr.starts_with("brattice: the arguments of bash are no JSON object\n"),
-        "{stderr}"
-    );
+    assert!(stderr.starts_with("brattice: the arguments of bash are no JSON object\n"), "{stderr}");
 }

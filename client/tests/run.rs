@@ -1,10 +1,6 @@
 //! `brattice run` against a daemon that the test plays: bytes, signals and exit statuses.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod played;
 
@@ -50,12 +46,7 @@ fn interrupt(child: &Child) {
 
 #[test]
 fn output_is_byte_exact_and_the_exit_code_is_the_commands() {
-    let stdout: Vec<u8> = "äß€𝄞\n"
-        .bytes()
-        .cycle()
-        .take(70_001)
-        .chain([0, 0xff, b'\r'])
-        .collect();
+    let stdout: Vec<u8> = "äß€𝄞\n".bytes().cycle().take(70_001).chain([0, 0xff, b'\r']).collect();
     let stderr = b"\xffoops".to_vec();
     let script = Script {
         stdout: stdout.clone(),
@@ -64,14 +55,9 @@ fn output_is_byte_exact_and_the_exit_code_is_the_commands() {
         ..script(Ends::AtOnce)
     };
     let daemon = Played::new("exact", script);
-    let output = brattice(&daemon, &["--timeout", "90s"], Stdio::null())
-        .wait_with_output()
-        .unwrap();
-    assert!(
-        output.stdout == stdout,
-        "{} bytes differ",
-        output.stdout.len()
-    );
+    let output =
+        brattice(&daemon, &["--timeout", "90s"], Stdio::null()).wait_with_output().unwrap();
+    assert!(output.stdout == stdout, "{} bytes differ", output.stdout.len());
     assert_eq!((output.status.code(), output.stderr), (Some(3), stderr));
     let seen = daemon.seen();
     assert_eq!(
@@ -104,9 +90,8 @@ fn a_command_past_its_limit_is_told_with_status_124() {
         ..script(Ends::AtOnce)
     };
     let daemon = Played::new("limit", script);
-    let output = brattice(&daemon, &["--timeout", "1500ms"], Stdio::null())
-        .wait_with_output()
-        .unwrap();
+    let output =
+        brattice(&daemon, &["--timeout", "1500ms"], Stdio::null()).wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(124));
     let told = "[timed out after 1500ms]\n[killed by signal: SIGTERM]\n";
     assert_eq!(String::from_utf8(output.stderr).unwrap(), told);
@@ -114,21 +99,10 @@ fn a_command_past_its_limit_is_told_with_status_124() {
 
 #[test]
 fn the_outcome_is_data_on_request() {
-    let daemon = Played::new(
-        "data",
-        Script {
-            exit_code: Some(7),
-            ..script(Ends::AtOnce)
-        },
-    );
-    let output = brattice(&daemon, &["--json"], Stdio::null())
-        .wait_with_output()
-        .unwrap();
+    let daemon = Played::new("data", Script { exit_code: Some(7), ..script(Ends::AtOnce) });
+    let output = brattice(&daemon, &["--json"], Stdio::null()).wait_with_output().unwrap();
     let outcome: Value = serde_json::from_slice(&output.stderr).unwrap();
-    assert_eq!(
-        (&outcome["cause"], &outcome["exit_code"]),
-        (&json!("exited"), &json!(7))
-    );
+    assert_eq!((&outcome["cause"], &outcome["exit_code"]), (&json!("exited"), &json!(7)));
 }
 
 #[test]
@@ -145,10 +119,7 @@ fn ctrl_c_stops_the_command_and_waits_for_its_end() {
     daemon.wait_for("task.wait");
     interrupt(&child);
     let output = child.wait_with_output().unwrap();
-    assert_eq!(
-        (output.status.code(), output.stdout.as_slice()),
-        (Some(130), &b"so far\n"[..])
-    );
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(130), &b"so far\n"[..]));
     let seen = daemon.seen();
     assert_eq!((seen.kill, seen.closed), (Some(json!("SIGINT")), true));
 }

@@ -63,11 +63,7 @@ impl Arguments {
         };
         Locations::from_env(|name| match flag(name) {
             // An empty or unresolvable path stays as it is and is refused as relative.
-            Some(path) => Some(
-                std::path::absolute(path)
-                    .unwrap_or_else(|_| path.clone())
-                    .into(),
-            ),
+            Some(path) => Some(std::path::absolute(path).unwrap_or_else(|_| path.clone()).into()),
             None => environment(name),
         })
     }
@@ -94,9 +90,7 @@ mod tests {
             SOCKET => Some("/run/a.sock".into()),
             _ => None,
         };
-        let found = parse(&["--socket", "/other/b.sock"])
-            .locations(environment)
-            .unwrap();
+        let found = parse(&["--socket", "/other/b.sock"]).locations(environment).unwrap();
         assert_eq!(
             found,
             Locations {

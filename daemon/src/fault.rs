@@ -9,7 +9,6 @@ use brattice_protocol::{ErrorCode, RpcError};
 
 use crate::exec::RunError;
 use crate::session::{AccessError, OpenError, StartError, UpdateError, WorkspaceError};
-use crate::tools::WorkdirError;
 
 /// An error and what caused it, on one line.
 pub(crate) fn chain(error: &dyn Error) -> String {
@@ -95,24 +94,14 @@ impl From<StartError> for RpcError {
                 .hint("wait for one of them to end, or stop one with task.kill"),
             StartError::Lost(_) => wire(ErrorCode::Unavailable, &error).hint(OPEN_A_NEW_ONE),
             StartError::Closing(_) => wire(ErrorCode::UnknownSession, &error),
-            StartError::NotStarted {
-                source: RunError::Setup { .. },
-                ..
-            } => wire(ErrorCode::Unavailable, &error)
-                .hint("`brattice doctor` says what this machine can enforce"),
+            StartError::NotStarted { source: RunError::Setup { .. }, .. } => {
+                wire(ErrorCode::Unavailable, &error)
+                    .hint("`brattice doctor` says what this machine can enforce")
+            }
+            StartError::NotStarted { source: RunError::Start { .. }, .. } => {
+                wire(ErrorCode::Invalid, &error)
+            }
             StartError::NotStarted { .. } => wire(ErrorCode::Unavailable, &error),
-        }
-    }
-}
-
-impl From<WorkdirError> for RpcError {
-    fn from(error: WorkdirError) -> Self {
-        match &error {
-            WorkdirError::Interrupted { .. } => wire(ErrorCode::Unavailable, &error),
-            WorkdirError::Nul(_)
-            | WorkdirError::Missing(_)
-            | WorkdirError::NotDirectory(_)
-            | WorkdirError::Unreachable { .. } => wire(ErrorCode::Invalid, &error),
         }
     }
 }
@@ -140,20 +129,14 @@ mod tests {
             chain(&Sample::Door(kernel())),
             "cannot open the door: Permission denied (os error 13)"
         );
-        assert_eq!(
-            chain(&Sample::Through(kernel())),
-            "Permission denied (os error 13)"
-        );
+        assert_eq!(chain(&Sample::Through(kernel())), "Permission denied (os error 13)");
     }
 
     #[test]
     fn a_session_of_another_client_is_not_told_from_none() {
         let id = brattice_protocol::SessionId::new("x");
         let error = RpcError::from(AccessError::Unknown(id.clone()));
-        assert_eq!(
-            (error.is(ErrorCode::UnknownSession), error.data.hint),
-            (true, None)
-        );
+        assert_eq!((error.is(ErrorCode::UnknownSession), error.data.hint), (true, None));
         assert!(RpcError::from(AccessError::Held(id)).is(ErrorCode::Refused));
     }
 }

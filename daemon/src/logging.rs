@@ -32,9 +32,7 @@ pub(crate) enum LogError {
 
 /// Logs from now on. `level` is the variable's value; unset or empty it means `info`.
 pub(crate) fn start(format: LogFormat, level: Option<&OsStr>) -> Result<(), LogError> {
-    let value = level
-        .filter(|level| !level.is_empty())
-        .unwrap_or(OsStr::new("info"));
+    let value = level.filter(|level| !level.is_empty()).unwrap_or(OsStr::new("info"));
     let value = value.to_string_lossy().into_owned();
     let filter = EnvFilter::builder()
         .parse(&value)

@@ -23,9 +23,7 @@ pub(crate) enum ReadyError {
 /// Says that the daemon serves.
 pub(crate) fn say() -> Result<(), ReadyError> {
     let mut stdout = io::stdout().lock();
-    writeln!(stdout, "READY")
-        .and_then(|()| stdout.flush())
-        .map_err(ReadyError::Stdout)?;
+    writeln!(stdout, "READY").and_then(|()| stdout.flush()).map_err(ReadyError::Stdout)?;
     match std::env::var_os(NOTIFY_SOCKET).filter(|name| !name.is_empty()) {
         Some(name) => notify(&name).map_err(ReadyError::Systemd),
         None => Ok(()),

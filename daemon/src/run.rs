@@ -95,10 +95,7 @@ pub(crate) fn main() -> ExitCode {
 }
 
 fn start(arguments: &Arguments) -> Result<Ended, StartError> {
-    logging::start(
-        arguments.log_format,
-        std::env::var_os(logging::LEVEL).as_deref(),
-    )?;
+    logging::start(arguments.log_format, std::env::var_os(logging::LEVEL).as_deref())?;
     if rustix::process::geteuid().is_root() && !arguments.allow_root {
         return Err(StartError::Root);
     }
@@ -175,22 +172,15 @@ fn grounds(state: &StateFolder, locations: &Locations) -> Result<Grounds, StartE
     let folder = |socket: &Path| {
         let folder = socket.parent().unwrap_or(socket);
         let path = socket.to_owned();
-        folder
-            .canonicalize()
-            .map_err(|source| StartError::SocketFolder { path, source })
+        folder.canonicalize().map_err(|source| StartError::SocketFolder { path, source })
     };
     let own = OwnPaths {
         state: state.path().to_owned(),
-        sockets: vec![
-            folder(&locations.socket)?,
-            folder(&locations.control_socket)?,
-        ],
+        sockets: vec![folder(&locations.socket)?, folder(&locations.control_socket)?],
         executable: std::env::current_exe().map_err(StartError::Executable)?,
     };
     let ambient = std::env::vars_os().map(|(name, value)| (name.into_vec(), value.into_vec()));
-    let home = std::env::var("HOME")
-        .ok()
-        .filter(|home| Path::new(home).is_absolute());
+    let home = std::env::var("HOME").ok().filter(|home| Path::new(home).is_absolute());
     Ok(Grounds {
         own,
         ambient: ambient.collect(),

@@ -51,14 +51,8 @@ impl StateFolder {
             .recursive(true)
             .mode(0o700)
             .create(path)
-            .map_err(|source| StateError::Make {
-                path: path.to_owned(),
-                source,
-            })?;
-        let look = |source| StateError::Look {
-            path: path.to_owned(),
-            source,
-        };
+            .map_err(|source| StateError::Make { path: path.to_owned(), source })?;
+        let look = |source| StateError::Look { path: path.to_owned(), source };
         let path = path.canonicalize().map_err(look)?;
         if path.to_str().is_none() {
             return Err(StateError::NotUtf8 { path });
@@ -82,10 +76,7 @@ impl StateFolder {
 }
 
 fn lock(folder: &Path) -> Result<File, StateError> {
-    let fault = |source| StateError::Lock {
-        path: folder.to_owned(),
-        source,
-    };
+    let fault = |source| StateError::Lock { path: folder.to_owned(), source };
     let file = OpenOptions::new()
         .read(true)
         .write(true)
@@ -97,9 +88,7 @@ fn lock(folder: &Path) -> Result<File, StateError> {
         .map_err(fault)?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(file),
-        Err(rustix::io::Errno::WOULDBLOCK) => Err(StateError::Held {
-            path: folder.to_owned(),
-        }),
+        Err(rustix::io::Errno::WOULDBLOCK) => Err(StateError::Held { path: folder.to_owned() }),
         Err(errno) => Err(fault(errno.into())),
     }
 }
@@ -116,14 +105,8 @@ mod tests {
         let scratch = Scratch::new();
         let path = scratch.path("a/state");
         let held = StateFolder::take(&path).unwrap();
-        assert_eq!(
-            (held.path(), path.metadata().unwrap().mode() & 0o777),
-            (path.as_path(), 0o700)
-        );
-        assert!(matches!(
-            StateFolder::take(&path),
-            Err(StateError::Held { .. })
-        ));
+        assert_eq!((held.path(), path.metadata().unwrap().mode() & 0o777), (path.as_path(), 0o700));
+        assert!(matches!(StateFolder::take(&path), Err(StateError::Held { .. })));
         drop(held);
         StateFolder::take(&path).unwrap();
     }
@@ -145,9 +128,6 @@ mod tests {
     fn a_file_is_no_state_folder() {
         let scratch = Scratch::new();
         let file = scratch.file("file", "");
-        assert!(matches!(
-            StateFolder::take(&file),
-            Err(StateError::Make { .. })
-        ));
+        assert!(matches!(StateFolder::take(&file), Err(StateError::Make { .. })));
     }
 }

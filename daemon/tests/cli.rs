@@ -1,5 +1,6 @@
 //! The command line of the built `bratticed`: what it says of itself and what it refuses, before it
 //! opens a socket or a folder. What it does when it runs is tested through the client.
+#![allow(clippy::unwrap_used, reason = "a test that cannot run its program ends")]
 
 use std::process::{Command, Output, Stdio};
 
@@ -17,16 +18,8 @@ fn bratticed(words: &[&str]) -> Output {
 fn version_names_the_program_and_its_version() {
     let output = bratticed(&["--version"]);
     assert_eq!(
-        (
-            output.status.code(),
-            String::from_utf8(output.stdout).unwrap(),
-            output.stderr
-        ),
-        (
-            Some(0),
-            format!("bratticed {}\n", env!("CARGO_PKG_VERSION")),
-            Vec::new()
-        )
+        (output.status.code(), String::from_utf8(output.stdout).unwrap(), output.stderr),
+        (Some(0), format!("bratticed {}\n", env!("CARGO_PKG_VERSION")), Vec::new())
     );
 }
 
@@ -35,13 +28,7 @@ fn help_goes_to_stdout_and_names_every_flag() {
     let output = bratticed(&["--help"]);
     let said = String::from_utf8(output.stdout).unwrap();
     assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
-    for flag in [
-        "--socket",
-        "--control-socket",
-        "--state",
-        "--log-format",
-        "--allow-root",
-    ] {
+    for flag in ["--socket", "--control-socket", "--state", "--log-format", "--allow-root"] {
         assert!(said.contains(flag), "{flag} is not in:\n{said}");
     }
 }

@@ -27,20 +27,15 @@ const FIXED: [(&str, &str); 7] = [
 pub fn looks_secret(name: &str) -> bool {
     name.to_ascii_uppercase().split('_').any(|word| {
         SECRET_PARTS.iter().any(|part| {
-            word.ends_with(part)
-                || word
-                    .strip_suffix('S')
-                    .is_some_and(|word| word.ends_with(part))
+            word.ends_with(part) || word.strip_suffix('S').is_some_and(|word| word.ends_with(part))
         })
     })
 }
 
 /// The session's base environment from the daemon's own.
 pub fn base(ambient: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>) -> Environment {
-    let mut environment: Environment = ambient
-        .into_iter()
-        .filter(|(name, _)| is_kept(&String::from_utf8_lossy(name)))
-        .collect();
+    let mut environment: Environment =
+        ambient.into_iter().filter(|(name, _)| is_kept(&String::from_utf8_lossy(name))).collect();
     for (name, value) in FIXED {
         environment.insert(name.into(), value.into());
     }
@@ -50,17 +45,10 @@ pub fn base(ambient: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>) -> Environmen
 fn is_kept(name: &str) -> bool {
     // Loader and shell start-up variables would make the daemon's own caller a part of every command; those that
     // only concern the daemon's socket activation are not the command's either (sd_listen_fds(3)).
-    const NOT_OURS: [&str; 4] = [
-        "LISTEN_FDS",
-        "LISTEN_PID",
-        "LISTEN_FDNAMES",
-        "NOTIFY_SOCKET",
-    ];
+    const NOT_OURS: [&str; 4] = ["LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "NOTIFY_SOCKET"];
     !name.is_empty()
         && !looks_secret(name)
-        && !MANAGED_PREFIXES
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
+        && !MANAGED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
         && !NOT_OURS.contains(&name)
 }
 
@@ -69,15 +57,11 @@ mod tests {
     use super::*;
 
     fn names(ambient: &[&str]) -> Vec<String> {
-        base(
-            ambient
-                .iter()
-                .map(|name| (name.as_bytes().to_vec(), b"x".to_vec())),
-        )
-        .into_keys()
-        .map(|name| String::from_utf8_lossy(&name).into_owned())
-        .filter(|name| !FIXED.iter().any(|(fixed, _)| fixed == name))
-        .collect()
+        base(ambient.iter().map(|name| (name.as_bytes().to_vec(), b"x".to_vec())))
+            .into_keys()
+            .map(|name| String::from_utf8_lossy(&name).into_owned())
+            .filter(|name| !FIXED.iter().any(|(fixed, _)| fixed == name))
+            .collect()
     }
 
     #[test]
@@ -104,18 +88,12 @@ mod tests {
 
     #[test]
     fn sets_what_keeps_programs_quiet() {
-        let environment = base([
-            (b"TERM".to_vec(), b"xterm".to_vec()),
-            (b"PAGER".to_vec(), b"less".to_vec()),
-        ]);
+        let environment =
+            base([(b"TERM".to_vec(), b"xterm".to_vec()), (b"PAGER".to_vec(), b"less".to_vec())]);
         let text: Vec<_> = environment
             .iter()
             .map(|(name, value)| {
-                format!(
-                    "{}={}",
-                    String::from_utf8_lossy(name),
-                    String::from_utf8_lossy(value)
-                )
+                format!("{}={}", String::from_utf8_lossy(name), String::from_utf8_lossy(value))
             })
             .collect();
         assert_eq!(

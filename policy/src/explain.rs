@@ -40,30 +40,17 @@ pub struct Verdict {
 /// path leads to, so the caller resolves it first).
 pub fn explain(profile: &Profile, path: &Path, operation: Operation) -> Verdict {
     if !profile.mode.is_confined() {
-        return Verdict {
-            allowed: true,
-            layer: None,
-            rule: None,
-            mode_needed: None,
-        };
+        return Verdict { allowed: true, layer: None, rule: None, mode_needed: None };
     }
     let rule = deciding_rule(profile, path, operation);
     let mode_needed = match rule {
         Some(_) => None,
-        None => Mode::ALL
-            .into_iter()
-            .filter(|mode| *mode > profile.mode)
-            .find(|mode| {
-                !mode.is_confined()
-                    || deciding_rule(&profile.with_mode(*mode), path, operation).is_some()
-            }),
+        None => Mode::ALL.into_iter().filter(|mode| *mode > profile.mode).find(|mode| {
+            !mode.is_confined()
+                || deciding_rule(&profile.with_mode(*mode), path, operation).is_some()
+        }),
     };
-    Verdict {
-        allowed: rule.is_some(),
-        layer: Some("landlock".to_owned()),
-        rule,
-        mode_needed,
-    }
+    Verdict { allowed: rule.is_some(), layer: Some("landlock".to_owned()), rule, mode_needed }
 }
 
 /// The most specific rule that allows the operation. Landlock unites the rights along the path's ancestors, so any
@@ -113,73 +100,19 @@ mod tests {
         use Mode::{DangerFullAccess, ReadOnly, WorkspaceWrite};
         let rule = |text: &str| Some(text.to_owned());
         let cases = [
-            (
-                ReadOnly,
-                "/etc/hosts",
-                Operation::Read,
-                (true, rule("read-all /"), None),
-            ),
-            (
-                ReadOnly,
-                "/ws/a",
-                Operation::Write,
-                (false, None, Some(WorkspaceWrite)),
-            ),
-            (
-                ReadOnly,
-                "/etc/hosts",
-                Operation::Write,
-                (false, None, Some(DangerFullAccess)),
-            ),
-            (
-                ReadOnly,
-                "/state/tmp/x",
-                Operation::Create,
-                (true, rule("temp /state/tmp"), None),
-            ),
-            (
-                WorkspaceWrite,
-                "/ws/a",
-                Operation::Write,
-                (true, rule("workspace /ws"), None),
-            ),
-            (
-                WorkspaceWrite,
-                "/ws",
-                Operation::Remove,
-                (false, None, Some(DangerFullAccess)),
-            ),
-            (
-                WorkspaceWrite,
-                "/wsx/a",
-                Operation::Create,
-                (false, None, Some(DangerFullAccess)),
-            ),
-            (
-                WorkspaceWrite,
-                "/dev/null",
-                Operation::Write,
-                (true, rule("device /dev/null"), None),
-            ),
-            (
-                WorkspaceWrite,
-                "/dev/null",
-                Operation::Remove,
-                (false, None, Some(DangerFullAccess)),
-            ),
-            (
-                DangerFullAccess,
-                "/etc/hosts",
-                Operation::Write,
-                (true, None, None),
-            ),
+            (ReadOnly, "/etc/hosts", Operation::Read, (true, rule("read-all /"), None)),
+            (ReadOnly, "/ws/a", Operation::Write, (false, None, Some(WorkspaceWrite))),
+            (ReadOnly, "/etc/hosts", Operation::Write, (false, None, Some(DangerFullAccess))),
+            (ReadOnly, "/state/tmp/x", Operation::Create, (true, rule("temp /state/tmp"), None)),
+            (WorkspaceWrite, "/ws/a", Operation::Write, (true, rule("workspace /ws"), None)),
+            (WorkspaceWrite, "/ws", Operation::Remove, (false, None, Some(DangerFullAccess))),
+            (WorkspaceWrite, "/wsx/a", Operation::Create, (false, None, Some(DangerFullAccess))),
+            (WorkspaceWrite, "/dev/null", Operation::Write, (true, rule("device /dev/null"), None)),
+            (WorkspaceWrite, "/dev/null", Operation::Remove, (false, None, Some(DangerFullAccess))),
+            (DangerFullAccess, "/etc/hosts", Operation::Write, (true, None, None)),
         ];
         for (mode, path, operation, expected) in cases {
-            assert_eq!(
-                verdict(mode, path, operation),
-                expected,
-                "{mode} {operation:?} {path}"
-            );
+            assert_eq!(verdict(mode, path, operation), expected, "{mode} {operation:?} {path}");
         }
     }
 }

@@ -51,20 +51,12 @@ pub struct Layer {
 impl Layer {
     /// A layer that is wholly in force.
     pub const fn on(name: LayerName) -> Self {
-        Layer {
-            name,
-            state: LayerState::On,
-            reason: None,
-        }
+        Layer { name, state: LayerState::On, reason: None }
     }
 
     /// A layer in another state, with the reason.
     pub fn with(name: LayerName, state: LayerState, reason: impl Into<String>) -> Self {
-        Layer {
-            name,
-            state,
-            reason: Some(reason.into()),
-        }
+        Layer { name, state, reason: Some(reason.into()) }
     }
 }
 
@@ -80,8 +72,6 @@ pub struct LayerReport {
 impl LayerReport {
     /// The first layer that is needed and missing, if any.
     pub fn missing(&self) -> Option<&Layer> {
-        self.layers
-            .iter()
-            .find(|layer| layer.state == LayerState::Missing)
+        self.layers.iter().find(|layer| layer.state == LayerState::Missing)
     }
 }

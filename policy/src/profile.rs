@@ -10,14 +10,8 @@ use crate::{Mode, Network};
 /// Devices that every confined command may use: `null zero full random urandom tty` (policy, "Modes").
 ///
 /// `/dev/tty` is harmless without a controlling terminal (the driver answers ENXIO) and every bash opens it.
-pub const DEVICES: [&str; 6] = [
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/tty",
-];
+pub const DEVICES: [&str; 6] =
+    ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
 /// Where POSIX shared memory and semaphores live (shm_overview(7)).
 pub const SHARED_MEMORY: &str = "/dev/shm";
@@ -61,10 +55,7 @@ pub struct Profile {
 impl Profile {
     /// The same profile in another mode.
     pub fn with_mode(&self, mode: Mode) -> Profile {
-        Profile {
-            mode,
-            ..self.clone()
-        }
+        Profile { mode, ..self.clone() }
     }
 
     /// The session's workspace.
@@ -78,27 +69,17 @@ impl Profile {
         if !self.mode.is_confined() {
             return Vec::new();
         }
-        let rule = |path: &Path, access, reason| Grant {
-            path: path.to_owned(),
-            access,
-            reason,
-        };
+        let rule = |path: &Path, access, reason| Grant { path: path.to_owned(), access, reason };
         let mut grants = vec![
             rule(Path::new("/"), Access::Read, GrantReason::ReadAll),
             rule(&self.temp, Access::Write, GrantReason::Temp),
-            rule(
-                Path::new(SHARED_MEMORY),
-                Access::Write,
-                GrantReason::SharedMemory,
-            ),
+            rule(Path::new(SHARED_MEMORY), Access::Write, GrantReason::SharedMemory),
         ];
         grants
             .extend(DEVICES.map(|path| rule(Path::new(path), Access::Device, GrantReason::Device)));
         if self.mode == Mode::WorkspaceWrite {
             grants.extend(
-                self.roots
-                    .iter()
-                    .map(|root| rule(&root.path, Access::Write, root.kind.into())),
+                self.roots.iter().map(|root| rule(&root.path, Access::Write, root.kind.into())),
             );
         }
         grants
@@ -124,10 +105,7 @@ pub(crate) mod tests {
         Profile {
             mode,
             network: Network::Full,
-            roots: vec![Root {
-                path: "/ws".into(),
-                kind: RootKind::Workspace,
-            }],
+            roots: vec![Root { path: "/ws".into(), kind: RootKind::Workspace }],
             temp: "/state/tmp".into(),
         }
     }
@@ -143,17 +121,10 @@ pub(crate) mod tests {
 
     #[test]
     fn roots_are_writable_in_workspace_write_only() {
-        assert_eq!(
-            writable(Mode::ReadOnly),
-            [Path::new("/state/tmp"), Path::new("/dev/shm")]
-        );
+        assert_eq!(writable(Mode::ReadOnly), [Path::new("/state/tmp"), Path::new("/dev/shm")]);
         assert_eq!(
             writable(Mode::WorkspaceWrite),
-            [
-                Path::new("/state/tmp"),
-                Path::new("/dev/shm"),
-                Path::new("/ws")
-            ]
+            [Path::new("/state/tmp"), Path::new("/dev/shm"), Path::new("/ws")]
         );
     }
 

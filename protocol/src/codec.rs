@@ -34,9 +34,13 @@ impl DecodeError {
     /// The error response that is sent before the connection closes.
     pub fn to_rpc(&self) -> RpcError {
         let (number, code) = match self {
-            DecodeError::TooLong | DecodeError::TooDeep => (RpcError::INVALID_REQUEST, ErrorCode::TooLarge),
+            DecodeError::TooLong | DecodeError::TooDeep => {
+                (RpcError::INVALID_REQUEST, ErrorCode::TooLarge)
+            }
             DecodeError::NotJson(_) => (RpcError::PARSE_ERROR, ErrorCode::Invalid),
-            DecodeError::Batch | DecodeError::NotRpc(_) => (RpcError::INVALID_REQUEST, ErrorCode::Invalid),
+            DecodeError::Batch | DecodeError::NotRpc(_) => {
+                (RpcError::INVALID_REQUEST, ErrorCode::Invalid)
+            }
         };
         let text = match self {
             DecodeError::NotJson(source) => format!("{self}: {source}"),
@@ -112,9 +116,10 @@ fn classify(mut object: Map<String, Value>) -> Result<Message, DecodeError> {
     let id = match object.remove("id") {
         None => None,
         Some(Value::Null) => Some(None),
-        Some(value) => Some(Some(serde_json::from_value::<RequestId>(value).map_err(|_| {
-            DecodeError::NotRpc("\"id\" must be a text or a whole number")
-        })?)),
+        Some(value) => Some(Some(
+            serde_json::from_value::<RequestId>(value)
+                .map_err(|_| DecodeError::NotRpc("\"id\" must be a text or a whole number"))?,
+        )),
     };
     match object.remove("method") {
         Some(Value::String(method)) => call(id, method, object.remove("params")),
@@ -123,7 +128,11 @@ fn classify(mut object: Map<String, Value>) -> Result<Message, DecodeError> {
     }
 }
 
-fn call(id: Option<Option<RequestId>>, method: String, params: Option<Value>) -> Result<Message, DecodeError> {
+fn call(
+    id: Option<Option<RequestId>>,
+    method: String,
+    params: Option<Value>,
+) -> Result<Message, DecodeError> {
     let params = match params {
         None | Some(Value::Null) => json!({}),
         Some(params @ Value::Object(_)) => params,
@@ -136,13 +145,15 @@ fn call(id: Option<Option<RequestId>>, method: String, params: Option<Value>) ->
     }
 }
 
-fn response(id: Option<Option<RequestId>>, mut object: Map<String, Value>) -> Result<Message, DecodeError> {
+fn response(
+    id: Option<Option<RequestId>>,
+    mut object: Map<String, Value>,
+) -> Result<Message, DecodeError> {
     let id = id.ok_or(DecodeError::NotRpc("neither \"method\" nor \"id\""))?;
     let outcome = match (object.remove("result"), object.remove("error")) {
         (Some(result), None) => Ok(result),
-        (None, Some(error)) => {
-            Err(serde_json::from_value(error).map_err(|_| DecodeError::NotRpc("\"error\" has a wrong shape"))?)
-        }
+        (None, Some(error)) => Err(serde_json::from_value(error)
+            .map_err(|_| DecodeError::NotRpc("\"error\" has a wrong shape"))?),
         _ => return Err(DecodeError::NotRpc("a response has either \"result\" or \"error\"")),
     };
     Ok(Message::Response(Response { id, outcome }))
@@ -162,7 +173,10 @@ mod tests {
         assert_eq!(fault("{"), "message is not JSON");
         assert_eq!(fault("[]"), "batches are not supported: send one message a line");
         assert_eq!(fault("7"), "not a JSON-RPC 2.0 message: expected an object");
-        assert_eq!(fault(r#"{"id":1,"method":"x"}"#), "not a JSON-RPC 2.0 message: \"jsonrpc\" must be \"2.0\"");
+        assert_eq!(
+            fault(r#"{"id":1,"method":"x"}"#),
+            "not a JSON-RPC 2.0 message: \"jsonrpc\" must be \"2.0\""
+        );
         assert_eq!(
             fault(r#"{"jsonrpc":"2.0","id":1.5,"method":"x"}"#),
             "not a JSON-RPC 2.0 message: \"id\" must be a text or a whole number"

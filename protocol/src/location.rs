@@ -66,11 +66,7 @@ impl Locations {
         });
         let control_socket =
             own(&lookup, CONTROL_SOCKET)?.unwrap_or_else(|| socket.with_file_name("control.sock"));
-        Ok(Locations {
-            socket,
-            control_socket,
-            state,
-        })
+        Ok(Locations { socket, control_socket, state })
     }
 }
 
@@ -79,10 +75,7 @@ fn own(
     lookup: impl Fn(&str) -> Option<OsString>,
     variable: &'static str,
 ) -> Result<Option<PathBuf>, LocationError> {
-    match lookup(variable)
-        .filter(|value| !value.is_empty())
-        .map(PathBuf::from)
-    {
+    match lookup(variable).filter(|value| !value.is_empty()).map(PathBuf::from) {
         Some(path) if !path.is_absolute() => Err(LocationError::Relative { variable, path }),
         path => Ok(path),
     }
@@ -90,9 +83,7 @@ fn own(
 
 /// A variable that others set: a value that cannot be used counts as none.
 fn foreign(lookup: impl Fn(&str) -> Option<OsString>, variable: &str) -> Option<PathBuf> {
-    lookup(variable)
-        .map(PathBuf::from)
-        .filter(|path| Path::is_absolute(path))
+    lookup(variable).map(PathBuf::from).filter(|path| Path::is_absolute(path))
 }
 
 #[cfg(test)]
@@ -101,10 +92,7 @@ mod tests {
 
     fn locate(environment: &[(&str, &str)]) -> Result<[String; 3], LocationError> {
         let lookup = |name: &str| {
-            environment
-                .iter()
-                .find(|(key, _)| *key == name)
-                .map(|(_, value)| OsString::from(value))
+            environment.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
         };
         Locations::from_env(lookup).map(|found| {
             [found.socket, found.control_socket, found.state].map(|path| path.display().to_string())
@@ -124,19 +112,13 @@ mod tests {
         let state = "/home/a/.local/state/brattice";
         let socket = "/home/a/.local/state/brattice/brattice.sock";
         let control = "/home/a/.local/state/brattice/control.sock";
-        assert_eq!(
-            locate(&[("HOME", "/home/a")]),
-            paths(socket, control, state)
-        );
+        assert_eq!(locate(&[("HOME", "/home/a")]), paths(socket, control, state));
     }
 
     #[test]
     fn xdg_folders_come_before_the_home_folder() {
-        let environment = [
-            ("HOME", "/home/a"),
-            ("XDG_STATE_HOME", "/var/a"),
-            ("XDG_RUNTIME_DIR", "/run/user/1"),
-        ];
+        let environment =
+            [("HOME", "/home/a"), ("XDG_STATE_HOME", "/var/a"), ("XDG_RUNTIME_DIR", "/run/user/1")];
         assert_eq!(
             locate(&environment),
             paths(
@@ -155,19 +137,9 @@ mod tests {
             ("BRATTICE_SOCKET", "/s/b.sock"),
             ("BRATTICE_STATE", "/st"),
         ];
-        assert_eq!(
-            locate(&environment),
-            paths("/s/b.sock", "/s/control.sock", "/st")
-        );
-        let with_control = [
-            &environment[..],
-            &[("BRATTICE_CONTROL_SOCKET", "/c/o.sock")],
-        ]
-        .concat();
-        assert_eq!(
-            locate(&with_control),
-            paths("/s/b.sock", "/c/o.sock", "/st")
-        );
+        assert_eq!(locate(&environment), paths("/s/b.sock", "/s/control.sock", "/st"));
+        let with_control = [&environment[..], &[("BRATTICE_CONTROL_SOCKET", "/c/o.sock")]].concat();
+        assert_eq!(locate(&with_control), paths("/s/b.sock", "/c/o.sock", "/st"));
     }
 
     #[test]
@@ -192,21 +164,9 @@ mod tests {
 
     #[test]
     fn a_relative_path_of_ours_and_a_missing_state_are_faults() {
-        let relative = LocationError::Relative {
-            variable: SOCKET,
-            path: "b.sock".into(),
-        };
-        assert_eq!(
-            relative.to_string(),
-            "BRATTICE_SOCKET must be an absolute path, not b.sock"
-        );
-        assert_eq!(
-            locate(&[("HOME", "/h"), ("BRATTICE_SOCKET", "b.sock")]),
-            Err(relative)
-        );
-        assert_eq!(
-            locate(&[("XDG_RUNTIME_DIR", "/run/user/1")]),
-            Err(LocationError::NoState)
-        );
+        let relative = LocationError::Relative { variable: SOCKET, path: "b.sock".into() };
+        assert_eq!(relative.to_string(), "BRATTICE_SOCKET must be an absolute path, not b.sock");
+        assert_eq!(locate(&[("HOME", "/h"), ("BRATTICE_SOCKET", "b.sock")]), Err(relative));
+        assert_eq!(locate(&[("XDG_RUNTIME_DIR", "/run/user/1")]), Err(LocationError::NoState));
     }
 }

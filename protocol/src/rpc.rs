@@ -145,7 +145,11 @@ impl RpcError {
 
     /// An error whose number JSON-RPC prescribes.
     pub fn numbered(number: i64, code: ErrorCode, message: impl Into<String>) -> Self {
-        RpcError { code: number, message: message.into(), data: ErrorDetail { code: Some(code), hint: None } }
+        RpcError {
+            code: number,
+            message: message.into(),
+            data: ErrorDetail { code: Some(code), hint: None },
+        }
     }
 
     /// The same error with the way out.

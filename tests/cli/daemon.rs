@@ -18,7 +18,10 @@ fn a_client_starts_a_daemon_where_none_answers() {
     let world = without_daemon();
     let first = brattice_in(&world, &["run", "--", "echo hi"]);
     assert_eq!((first.code, first.stdout.as_str()), (Some(0), "hi\n"), "{first:?}");
-    assert_eq!(brattice_in(&world, &["--no-start", "run", "--", "echo again"]), ended(0, "again\n", ""));
+    assert_eq!(
+        brattice_in(&world, &["--no-start", "run", "--", "echo again"]),
+        ended(0, "again\n", "")
+    );
     let status = brattice_in(&world, &["daemon", "status"]);
     assert_eq!(status.code, Some(0), "{status:?}");
     brattice_in(&world, &["daemon", "stop"]).succeeded();

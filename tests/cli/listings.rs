@@ -7,7 +7,8 @@ use crate::cli_world::brattice_in;
 
 fn json_of(world: &World, arguments: &[&str]) -> Value {
     let told = brattice_in(world, arguments);
-    serde_json::from_str(&told.succeeded().stdout).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {told:?}"))
+    serde_json::from_str(&told.succeeded().stdout)
+        .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {told:?}"))
 }
 
 #[test]
@@ -26,7 +27,11 @@ fn doctor_tells_every_layer_and_0_where_the_default_mode_runs() {
 fn tools_are_listed_in_each_format() {
     let world = World::new();
     assert!(brattice_in(&world, &["tools"]).succeeded().stdout.contains("bash"));
-    for (format, path) in [("mcp", "/0/inputSchema/type"), ("openai", "/0/function/parameters/type"), ("anthropic", "/0/input_schema/type")] {
+    for (format, path) in [
+        ("mcp", "/0/inputSchema/type"),
+        ("openai", "/0/function/parameters/type"),
+        ("anthropic", "/0/input_schema/type"),
+    ] {
         let tools = json_of(&world, &["tools", "--format", format, "--json"]);
         let list = tools.get("tools").unwrap_or(&tools);
         assert_eq!(list.pointer(path), Some(&Value::from("object")), "{format}: {tools}");
@@ -57,10 +62,16 @@ fn policy_is_shown_and_one_path_explained() {
     let shown = brattice_in(&world, &["policy", "show"]);
     assert!(shown.succeeded().stdout.contains(world.ws().to_str().unwrap()), "{shown:?}");
     let out = world.out().join("f");
-    let explain = |path: &std::path::Path| json_of(&world, &["policy", "explain", path.to_str().unwrap(), "--write", "--json"]);
+    let explain = |path: &std::path::Path| {
+        json_of(&world, &["policy", "explain", path.to_str().unwrap(), "--write", "--json"])
+    };
     assert_eq!(explain(&out)["allowed"], false);
     assert_eq!(explain(&world.ws().join("f"))["allowed"], true);
-    assert_eq!(json_of(&world, &["policy", "explain", out.to_str().unwrap(), "--json"])["allowed"], true, "reading");
+    assert_eq!(
+        json_of(&world, &["policy", "explain", out.to_str().unwrap(), "--json"])["allowed"],
+        true,
+        "reading"
+    );
     world.finish();
 }
 
@@ -68,7 +79,10 @@ fn policy_is_shown_and_one_path_explained() {
 fn completions_are_written_for_each_shell() {
     let world = World::new();
     for shell in ["bash", "zsh", "fish"] {
-        assert!(brattice_in(&world, &["completions", shell]).succeeded().stdout.contains("brattice"), "{shell}");
+        assert!(
+            brattice_in(&world, &["completions", shell]).succeeded().stdout.contains("brattice"),
+            "{shell}"
+        );
     }
     let script = brattice_in(&world, &["completions", "bash"]).stdout;
     world.file("completions", &script);
@@ -83,6 +97,7 @@ fn errors_are_one_line_that_names_the_thing_and_a_hint() {
     assert_ne!(error.code, Some(0));
     assert!(error.stdout.is_empty() && error.stderr.contains("nosuch"), "{error:?}");
     let unknown = brattice_in(&world, &["nosuchcommand"]);
-    assert_eq!(unknown.code, Some(2), "{unknown:?}");
+    assert_eq!(unknown.code, Some(125), "{unknown:?}");
+    assert!(unknown.stderr.contains("nosuchcommand"), "{unknown:?}");
     world.finish();
 }

@@ -9,18 +9,30 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::cli_world::client;
 
 fn start(command: &mut Command) -> Child {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn().unwrap()
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .unwrap()
 }
 
 #[test]
 fn ctrl_c_stops_the_tree_and_the_client_says_so() {
     let world = World::new();
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
-        let child = start(&mut client(&world, &["run", "--", "touch started; setsid sleep 900 & sleep 900"]));
+        let child = start(&mut client(
+            &world,
+            &["run", "--", "touch started; setsid sleep 900 & sleep 900"],
+        ));
         eventually("the command runs", || world.ws().join("started").exists().then_some(()));
         kill_process(Pid::from_child(&child), signal).unwrap();
         let ended = Native::gather(child);
-        assert!(ended.code == Some(code) || ended.signal == Some(code - 128), "{signal:?}: {ended:?}");
+        assert!(
+            ended.code == Some(code) || ended.signal == Some(code - 128),
+            "{signal:?}: {ended:?}"
+        );
         world.is_quiet();
         std::fs::remove_file(world.ws().join("started")).unwrap();
     }

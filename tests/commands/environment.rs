@@ -24,7 +24,9 @@ fn t090_secrets_and_managed_names_of_the_daemon_do_not_reach_a_command() {
 fn the_environment_says_where_a_command_is() {
     let world = World::new();
     let session = world.session("read-only").open();
-    let reply = session.run("echo $BRATTICE_SESSION_ID $BRATTICE_SANDBOX_MODE $BRATTICE_WORKSPACE $BRATTICE_TASK_ID");
+    let reply = session.run(
+        "echo $BRATTICE_SESSION_ID $BRATTICE_SANDBOX_MODE $BRATTICE_WORKSPACE $BRATTICE_TASK_ID",
+    );
     let task = reply.exits(0).outcome().task.as_ref().map(|task| task.as_str().to_owned());
     let line = format!("{} read-only {} ", session.id(), world.ws().display());
     let text = reply.text();
@@ -46,7 +48,11 @@ fn dsh_adds_its_own_variables() {
     let expected = format!("1 {} {}/.dsh", session.id(), world.home().display());
     session.run("echo $DSH_SHELL $DSH_SESSION_ID $DSH_HOME").exits(0).says(&expected);
     let options = json!({"dsh_home": "/opt/dsh"});
-    let session = world.session("workspace-write").with("toolset", json!("dsh")).with("options", options).open();
+    let session = world
+        .session("workspace-write")
+        .with("toolset", json!("dsh"))
+        .with("options", options)
+        .open();
     session.run("echo $DSH_HOME").exits(0).says("/opt/dsh");
     world.finish();
 }
@@ -58,7 +64,12 @@ fn t029_a_commands_text_stands_in_no_argument_list() {
         let session = world.session(mode).open();
         let marker = format!("zzz_{}", session.id().replace('-', "_"));
         session.run(&format!("pkill -f {marker}; echo alive")).exits(0).says("alive");
-        session.run(&format!("cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -c '[z]{}'", &marker[1..])).exits(1);
+        session
+            .run(&format!(
+                "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -c '[z]{}'",
+                &marker[1..]
+            ))
+            .exits(1);
     }
     world.finish();
 }
@@ -78,7 +89,11 @@ fn a_shell_keeps_nothing_for_the_next_call_and_no_profile_is_read() {
     world.setup("echo 'echo from-profile; x=profile' | tee $HOME/.bashrc $HOME/.bash_profile $HOME/.profile > /dev/null");
     let session = world.session("workspace-write").open();
     session.run("x=1; f() { :; }; cd /; set -f").exits(0).says("(no output)");
-    session.run("echo ${x-unset} $PWD $-; type f").exits(1).holds(&format!("unset {} ", world.ws().display())).lacks("from-profile");
+    session
+        .run("echo ${x-unset} $PWD $-; type f")
+        .exits(1)
+        .holds(&format!("unset {} ", world.ws().display()))
+        .lacks("from-profile");
     session.run("echo $0").exits(0).says("bash");
     world.finish();
 }

@@ -10,7 +10,8 @@ fn timed_out(reply: &Reply, limit: u64) {
     assert_eq!(reply.cause(), Cause::TimedOut, "{:?}", reply.text());
     assert!(!reply.is_error(), "a limit that passes is no failed call");
     reply.holds(&format!("[timed out after {limit}ms]"));
-    assert!(reply.outcome().duration_ms >= limit);
+    // The limit counts from the moment at which the supervisor was told, the duration from the shell's start.
+    assert!(reply.outcome().duration_ms + 100 >= limit, "{:?}", reply.outcome());
 }
 
 #[test]
@@ -33,7 +34,8 @@ fn b031_what_ignores_sigterm_is_killed_after_the_grace() {
     let world = World::new();
     for mode in ["workspace-write", "danger-full-access"] {
         let session = world.session(mode).open();
-        let reply = session.run_for(1000, r#"bash -c 'trap "" TERM HUP INT; while :; do sleep 1; done' & wait"#);
+        let reply = session
+            .run_for(1000, r#"bash -c 'trap "" TERM HUP INT; while :; do sleep 1; done' & wait"#);
         timed_out(&reply, 1000);
         assert_eq!(world.strays(), [], "{mode}");
         let reply = session.run_for(
@@ -50,7 +52,8 @@ fn b031_what_ignores_sigterm_is_killed_after_the_grace() {
 fn b033_what_was_printed_before_a_deadline_is_kept() {
     let world = World::new();
     let session = world.session("workspace-write").open();
-    let reply = session.run_for(1500, "for i in 1 2 3; do echo step-$i; done; echo oops >&2; sleep 300");
+    let reply =
+        session.run_for(1500, "for i in 1 2 3; do echo step-$i; done; echo oops >&2; sleep 300");
     timed_out(&reply, 1500);
     reply.says("step-1\nstep-2\nstep-3\n[stderr]\noops\n[timed out after 1500ms]\n[killed by signal: SIGTERM]");
     world.finish();
@@ -65,7 +68,10 @@ fn b034_the_limit_that_was_asked_for_is_the_limit() {
     timed_out(&reply, 1000);
     reply.says("A\n[timed out after 1000ms]\n[killed by signal: SIGTERM]");
     session.run("sleep 6; ls late 2>/dev/null | wc -l").exits(0).says("0");
-    session.run_for(99_999_999_999, "true").exits(0).says("(no output)\n[timeout clamped to 600000ms]");
+    session
+        .run_for(99_999_999_999, "true")
+        .exits(0)
+        .says("(no output)\n[timeout clamped to 600000ms]");
     world.finish();
 }
 
@@ -91,7 +97,13 @@ fn t008_a_server_in_the_foreground_ends_at_its_deadline_and_frees_its_port() {
     let reply = session.run_for(4000, "python3 -m http.server 0 --bind 127.0.0.1");
     timed_out(&reply, 4000);
     let text = reply.text();
-    let port: u16 = text.split("port ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap().parse().unwrap();
+    let port: u16 = text
+        .split("port ")
+        .nth(1)
+        .and_then(|rest| rest.split(' ').next())
+        .unwrap()
+        .parse()
+        .unwrap();
     assert!(TcpStream::connect(("127.0.0.1", port)).is_err(), "port {port} is still served");
     world.finish();
 }
@@ -101,7 +113,9 @@ fn t019_t024_t031_nothing_lives_when_the_result_is_told() {
     let world = World::new();
     for mode in ["read-only", "workspace-write", "danger-full-access"] {
         let session = world.session(mode).open();
-        for command in ["for i in 1 2; do (while :; do :; done) & done; wait", "sh -c 'sleep 999; true'"] {
+        for command in
+            ["for i in 1 2; do (while :; do :; done) & done; wait", "sh -c 'sleep 999; true'"]
+        {
             timed_out(&session.run_for(1000, command), 1000);
             assert_eq!(world.strays(), [], "{mode}: {command}");
         }
@@ -116,7 +130,11 @@ fn t025_a_shell_that_ignores_sigterm_is_killed_and_says_so() {
     let reply = session.run_for(1000, "trap '' TERM; while :; do sleep 1; done");
     timed_out(&reply, 1000);
     assert_eq!(reply.outcome().signal.as_deref(), Some("SIGKILL"));
-    assert!(reply.outcome().duration_ms >= 5_500, "SIGKILL comes after the grace: {:?}", reply.outcome());
+    assert!(
+        reply.outcome().duration_ms >= 5_500,
+        "SIGKILL comes after the grace: {:?}",
+        reply.outcome()
+    );
     reply.holds("[timed out after 1000ms]\n[killed by signal: SIGKILL]");
     world.finish();
 }
@@ -139,7 +157,8 @@ fn t025_in_dsh_the_grace_is_shorter() {
 fn t032_t073_a_trap_gets_its_grace_and_the_end_stays_a_timeout() {
     let world = World::new();
     let session = world.session("workspace-write").open();
-    let reply = session.run_for(1000, "trap 'sleep 2; echo cleaned; exit 0' TERM; sleep 100 & wait");
+    let reply =
+        session.run_for(1000, "trap 'sleep 2; echo cleaned; exit 0' TERM; sleep 100 & wait");
     timed_out(&reply, 1000);
     assert_eq!((reply.code(), reply.outcome().signal.as_deref()), (Some(0), None));
     reply.holds("cleaned\n[timed out after 1000ms]");

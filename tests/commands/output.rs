@@ -31,7 +31,10 @@ fn b029_a_full_stderr_does_not_dead_lock() {
     let stderr = reply.outcome().stderr.clone().unwrap();
     assert_eq!((stderr.bytes, stderr.shown), (2_000_001, [1_936_001, 2_000_001]));
     let file = stderr.file.expect("the whole is in a file");
-    assert_eq!(reply.lines().pop().unwrap(), format!("[stderr truncated: 1936001 bytes omitted; full output: {file}]"));
+    assert_eq!(
+        reply.lines().pop().unwrap(),
+        format!("[stderr truncated: 1936001 bytes omitted; full output: {file}]")
+    );
     assert_eq!(fs::metadata(&file).unwrap().len(), 2_000_001);
     world.finish();
 }
@@ -67,10 +70,13 @@ fn b043_t043_t046_the_end_of_long_output_is_shown_and_all_of_it_kept() {
 #[test]
 fn b045_t035_endless_output_costs_neither_memory_nor_disk_and_stops_nobody_else() {
     let mut world = World::new();
-    let (flood, other) = (world.session("workspace-write").open(), world.session("workspace-write").open());
+    let (flood, other) =
+        (world.session("workspace-write").open(), world.session("workspace-write").open());
     other.run("echo warm").exits(0);
     let before = peak(&mut world);
-    let call = flood.begin(serde_json::json!({"command": "yes 'some filler text for the buffer'", "timeoutMs": 4000}));
+    let call = flood.begin(
+        serde_json::json!({"command": "yes 'some filler text for the buffer'", "timeoutMs": 4000}),
+    );
     for _ in 0..5 {
         other.run("echo alive").exits(0).says("alive");
     }
@@ -103,7 +109,8 @@ fn t039_two_gigabytes_pass_in_flat_memory() {
 fn t040_head_and_tail_of_what_outgrew_its_cap_stay() {
     let world = World::new();
     let session = world.session("workspace-write").open();
-    let reply = session.run_for(600_000, "echo FIRST; head -c 100M /dev/zero | tr '\\0' x; echo; echo LAST");
+    let reply = session
+        .run_for(600_000, "echo FIRST; head -c 100M /dev/zero | tr '\\0' x; echo; echo LAST");
     let stdout = reply.exits(0).outcome().stdout.clone();
     assert_eq!(stdout.bytes, 6 + 100 * MIB + 1 + 5);
     assert!(stdout.dropped >= 36 * MIB, "{stdout:?}");
@@ -116,7 +123,10 @@ fn t040_head_and_tail_of_what_outgrew_its_cap_stay() {
 #[test]
 fn t041_a_full_disk_loses_output_and_nothing_else() {
     let builder = World::builder();
-    let mount = format!("mount -t tmpfs -o size=1m tmpfs {}/state && exec {{}}", builder.root().display());
+    let mount = format!(
+        "mount -t tmpfs -o size=1m,mode=700 tmpfs {}/state && exec {{}}",
+        builder.root().display()
+    );
     let mut world = builder.wrapper(&["unshare", "-rm", "/bin/bash", "-c", &mount]).start();
     let session = world.session("danger-full-access").open();
     let reply = session.run_for(120_000, "head -c 20M /dev/zero | tr '\\0' x; exit 3");
@@ -150,7 +160,9 @@ fn t045_a_cut_never_splits_a_character() {
     let stdout = reply.exits(0).outcome().stdout.clone();
     assert_eq!((stdout.bytes, stdout.invalid_utf8), (90_002, 0));
     assert!(stdout.shown[1] - stdout.shown[0] <= 64_000 && stdout.shown[1] == 90_002, "{stdout:?}");
-    reply.lacks("\u{fffd}").holds(&format!("[stdout truncated: {} bytes omitted; ", stdout.shown[0]));
+    reply
+        .lacks("\u{fffd}")
+        .holds(&format!("[stdout truncated: {} bytes omitted; ", stdout.shown[0]));
     world.finish();
 }
 

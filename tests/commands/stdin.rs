@@ -32,11 +32,15 @@ fn b038_a_prompt_on_the_terminal_fails_at_once() {
         let reply = session.run("bash -c 'read -p pw: x </dev/tty' ; echo rc=$?");
         reply.exits(0).says("rc=1\n[stderr]\nbash: line 1: /dev/tty: No such device or address");
         let reply = session.run("ps -o tty= -p $$; env | grep -c '^GIT_TERMINAL_PROMPT=0'");
-        let lines: Vec<String> = reply.exits(0).lines().iter().map(|line| line.trim().to_owned()).collect();
+        let lines: Vec<String> =
+            reply.exits(0).lines().iter().map(|line| line.trim().to_owned()).collect();
         assert_eq!(lines, ["?", "1"]);
     }
     let typescript = std::fs::read(world.ws().join("../typescript")).unwrap();
-    assert!(!String::from_utf8_lossy(&typescript).contains("pw:"), "the host's terminal shows nothing of a command");
+    assert!(
+        !String::from_utf8_lossy(&typescript).contains("pw:"),
+        "the host's terminal shows nothing of a command"
+    );
     world.finish();
 }
 
@@ -44,11 +48,14 @@ fn b038_a_prompt_on_the_terminal_fails_at_once() {
 fn b039_no_pager_and_no_editor_waits_for_a_key() {
     let world = World::new();
     repository(&world);
-    world.setup("for i in $(seq 60); do echo $i > f; git add f; git commit -qm \"change $i\"; done");
+    world
+        .setup("for i in $(seq 60); do echo $i > f; git add f; git commit -qm \"change $i\"; done");
     let session = world.session("workspace-write").open();
     let reply = session.run("git -p log --oneline | cat; git --paginate log --oneline");
     assert_eq!(reply.exits(0).lines().len(), 120);
-    let reply = session.run("echo ${PAGER:-unset} ${GIT_PAGER:-unset}; git commit --amend 2>&1 | head -3; echo rc=$?");
+    let reply = session.run(
+        "echo ${PAGER:-unset} ${GIT_PAGER:-unset}; git commit --amend 2>&1 | head -3; echo rc=$?",
+    );
     let lines = reply.exits(0).lines();
     assert_eq!((lines[0].as_str(), lines[lines.len() - 1].as_str()), ("cat cat", "rc=0"));
     session.run("git log -1 --format=%s").exits(0).says("change 60");
@@ -83,7 +90,10 @@ fn t055_a_rebase_that_would_open_an_editor_goes_on() {
     );
     let session = world.session("workspace-write").open();
     session.run("git rebase main").exits(1).holds("CONFLICT");
-    session.run("echo both > f && git add f && git rebase --continue && git rev-list --count HEAD").exits(0).holds("3\n");
+    session
+        .run("echo both > f && git add f && git rebase --continue && git rev-list --count HEAD")
+        .exits(0)
+        .holds("3\n");
     world.finish();
 }
 

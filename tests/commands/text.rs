@@ -31,13 +31,14 @@ fn b042_t051_a_redrawn_line_is_shown_as_its_last_state() {
     world.file("bar.py", BAR);
     let session = world.session("workspace-write").open();
     let reply = session.run("PYTHONUNBUFFERED= python3 bar.py");
-    reply.exits(0).says("unpacking layer 2999\nRESULT-MARK\none\ntwo\nred link");
+    let lines = reply.exits(0).lines();
+    assert_eq!(lines[..5], ["unpacking layer 2999", "RESULT-MARK", "one", "two", "red link"]);
+    assert!(lines[5].starts_with("[stdout truncated: ") && lines.len() == 6, "{lines:?}");
     session.run(r"printf 'Fetching\rFetched!\nnext step\n'").exits(0).says("Fetched!\nnext step");
     session.run(r"printf 'first\rsecond\n'").exits(0).says("second");
     session.run(r"printf 'one\r'; sleep .3; printf '\ntwo\r\n'").exits(0).says("one\ntwo");
     let reply = session.run(r#"for i in $(seq 500); do printf "p %d%%\r" $i; done; echo done"#);
-    assert_eq!(reply.exits(0).lines().len(), 1);
-    reply.holds("done").lacks("p 499%");
+    reply.exits(0).says("p 500%\ndone");
     world.finish();
 }
 

@@ -11,7 +11,9 @@ fn toolchain() -> PathBuf {
     let given = env::var_os("CARGO").map(PathBuf::from);
     let found = env::var_os("PATH")
         .into_iter()
-        .flat_map(|path| env::split_paths(&path).map(|folder| folder.join("cargo")).collect::<Vec<_>>())
+        .flat_map(|path| {
+            env::split_paths(&path).map(|folder| folder.join("cargo")).collect::<Vec<_>>()
+        })
         .find(|cargo| cargo.is_file());
     let cargo = given.or(found).expect("cargo is there");
     cargo.parent().unwrap().to_owned()
@@ -27,7 +29,10 @@ fn crate_in(folder: &Path) {
         "Cargo.toml",
         "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[dependencies]\nitoa = \"1\"\nserde_json = \"1\"\n",
     );
-    write("build.rs", "fn main() { std::fs::write(std::env::var(\"OUT_DIR\").unwrap() + \"/made.rs\", \"const MADE: u32 = 42;\").unwrap(); }\n");
+    write(
+        "build.rs",
+        "fn main() { std::fs::write(std::env::var(\"OUT_DIR\").unwrap() + \"/made.rs\", \"const MADE: u32 = 42;\").unwrap(); }\n",
+    );
     write(
         "src/main.rs",
         "include!(concat!(env!(\"OUT_DIR\"), \"/made.rs\"));\n\
@@ -43,8 +48,14 @@ fn cargo_builds_and_tests_a_crate_with_dependencies() {
     let world = super::builder().variable("PATH", &path).start();
     crate_in(&world.ws());
     world.setup("mkdir $HOME/.cargo && cargo fetch -q");
-    let session = world.session("workspace-write").with("writable", json!([world.home().join(".cargo")])).open();
-    session.run_for(600_000, "cargo build -q && ./target/debug/app").exits(0).says(r#"{"made":"42"}"#);
+    let session = world
+        .session("workspace-write")
+        .with("writable", json!([world.home().join(".cargo")]))
+        .open();
+    session
+        .run_for(600_000, "cargo build -q && ./target/debug/app")
+        .exits(0)
+        .says(r#"{"made":"42"}"#);
     session.run_for(600_000, "cargo test -q 2>&1").exits(0).holds("test result: ok. 1 passed");
     world.finish();
 }
@@ -58,6 +69,9 @@ fn b003_cargo_builds_with_a_home_that_it_may_only_read() {
          echo 'fn main() { println!(\"hi from hello\"); }' > hello/src/main.rs",
     );
     let session = world.session("workspace-write").open();
-    session.run_for(600_000, "cd hello && cargo build --offline -q && ./target/debug/hello").exits(0).says("hi from hello");
+    session
+        .run_for(600_000, "cd hello && cargo build --offline -q && ./target/debug/hello")
+        .exits(0)
+        .says("hi from hello");
     world.finish();
 }

@@ -29,8 +29,14 @@ fn npm_installs_and_node_runs_its_workers() {
     world.setup("mkdir $HOME/.npm");
     world.file("package.json", r#"{"name": "app", "version": "1.0.0", "private": true}"#);
     world.file("main.js", WORKERS);
-    let session = world.session("workspace-write").with("writable", json!([world.home().join(".npm")])).open();
-    session.run_for(600_000, "npm install --no-audit --no-fund --silent semver@7 && ls node_modules").exits(0).says("semver");
+    let session = world
+        .session("workspace-write")
+        .with("writable", json!([world.home().join(".npm")]))
+        .open();
+    session
+        .run_for(600_000, "npm install --no-audit --no-fund --silent semver@7 && ls node_modules")
+        .exits(0)
+        .says("semver");
     session.run_for(300_000, "node main.js").exits(0).says("worker child loopback 1.3.0");
     world.finish();
 }
@@ -45,7 +51,13 @@ fn python_makes_an_environment_and_runs_its_tests() {
          assert tempfile.TemporaryFile().write(b'x') == 1\n",
     );
     let session = world.session("workspace-write").open();
-    session.run_for(600_000, "python3 -m venv v && v/bin/pip install -q pytest 2>/dev/null && echo made").exits(0).says("made");
+    session
+        .run_for(
+            600_000,
+            "python3 -m venv v && v/bin/pip install -q pytest 2>/dev/null && echo made",
+        )
+        .exits(0)
+        .says("made");
     session.run_for(300_000, "v/bin/pytest -q 2>&1 | tail -1").exits(0).holds("2 passed");
     let asyncio = "import asyncio\nasync def main():\n    p = await asyncio.create_subprocess_exec('echo', 'from asyncio', stdout=-1)\n    \
                    print((await p.communicate())[0].decode(), end='')\nasyncio.run(main())";
@@ -71,6 +83,9 @@ fn the_jvm_compiles_and_runs() {
     let world = super::world();
     world.file("Main.java", MAIN_JAVA);
     let session = world.session("workspace-write").open();
-    session.run_for(300_000, "javac Main.java && java -cp . Main").exits(0).says("499500 temp child");
+    session
+        .run_for(300_000, "javac Main.java && java -Djava.io.tmpdir=$TMPDIR -cp . Main")
+        .exits(0)
+        .says("499500 temp child");
     world.finish();
 }

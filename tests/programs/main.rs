@@ -13,10 +13,14 @@ use brattice_tests::{World, WorldBuilder};
 fn builder() -> WorldBuilder {
     let is_kept = |name: &str| {
         let name = name.to_ascii_uppercase();
-        name.ends_with("_PROXY") || name.starts_with("PIP_") || name.starts_with("NPM_CONFIG_") || name.starts_with("SSL_CERT_")
+        name.ends_with("_PROXY")
+            || name.starts_with("PIP_")
+            || name.starts_with("NPM_CONFIG_")
+            || name.starts_with("SSL_CERT_")
     };
     let kept = std::env::vars().filter(|(name, _)| is_kept(name));
-    let builder = kept.fold(World::builder(), |builder, (name, value)| builder.variable(&name, &value));
+    let builder =
+        kept.fold(World::builder(), |builder, (name, value)| builder.variable(&name, &value));
     let settings = std::env::var("HOME").map(|home| format!("{home}/.npmrc")).unwrap_or_default();
     match std::fs::read(&settings) {
         Ok(_) => builder.variable("NPM_CONFIG_USERCONFIG", &settings),

@@ -8,7 +8,10 @@ fn make_builds_in_parallel() {
         "main.c",
         "#include <stdio.h>\nint f1(void), f24(void);\nint main(void) { printf(\"%d\\n\", f1() + f24()); return 0; }\n",
     );
-    world.file("Makefile", "OBJECTS := main.o $(patsubst %.c,%.o,$(wildcard f*.c))\napp: $(OBJECTS)\n\tcc -o $@ $^\n");
+    world.file(
+        "Makefile",
+        "OBJECTS := main.o $(patsubst %.c,%.o,$(wildcard f*.c))\napp: $(OBJECTS)\n\tcc -o $@ $^\n",
+    );
     let session = world.session("workspace-write").open();
     session.run_for(300_000, "make -s -j4 && ./app").exits(0).says("25");
     world.finish();
@@ -22,6 +25,11 @@ fn sqlite_keeps_a_database() {
                   insert into t select n from c; create index i on t(n); vacuum; select sum(n) from t; pragma integrity_check;";
     session.run(&format!("sqlite3 db '{script}'")).exits(0).says("wal\n500500\nok");
     session.run("(for i in 1 2 3; do sqlite3 -cmd '.timeout 60000' db 'insert into t values(0)' & done; wait); sqlite3 db 'select count(*) from t'").exits(0).says("1003");
-    world.session("read-only").open().run("sqlite3 db 'insert into t values(1)'").exits(8).holds("readonly");
+    world
+        .session("read-only")
+        .open()
+        .run("sqlite3 db 'insert into t values(1)'")
+        .exits(8)
+        .holds("readonly");
     world.finish();
 }

@@ -25,7 +25,10 @@ fn b004_a_temporary_folder_exists_in_every_mode() {
     let world = World::new();
     for mode in CONFINED {
         let session = world.session(mode).open();
-        session.run("d=$(mktemp -d) && echo x > $d/f && rm -r $d && echo tmp-ok").exits(0).says("tmp-ok");
+        session
+            .run("d=$(mktemp -d) && echo x > $d/f && rm -r $d && echo tmp-ok")
+            .exits(0)
+            .says("tmp-ok");
     }
     let session = world.session("workspace-write").open();
     let reply = session.run("mkdir -p ~/.cache/go-build/00 && echo x > ~/.cache/go-build/00/a");

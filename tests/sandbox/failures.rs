@@ -29,7 +29,10 @@ fn b014_ordinary_failures_keep_their_codes() {
     world.setup("echo hello > a.txt; mkdir locked; echo x > locked/f; chmod 000 locked");
     let session = world.session("workspace-write").open();
     session.run("grep zzz a.txt").exits(1).says("(no output)\n[exit code: 1]");
-    session.run("./a.txt").exits(126).says("[stderr]\nbash: line 1: ./a.txt: Permission denied\n[exit code: 126]");
+    session
+        .run("./a.txt")
+        .exits(126)
+        .says("[stderr]\nbash: line 1: ./a.txt: Permission denied\n[exit code: 126]");
     session.run("nosuchprogram").exits(127).holds("[exit code: 127]");
     let locked = session.run("cat locked/f");
     if rustix::process::geteuid().is_root() {

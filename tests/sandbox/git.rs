@@ -6,7 +6,8 @@ use brattice_tests::{World, eventually};
 use rustix::process::Signal;
 use serde_json::json;
 
-const REPOSITORY: &str = "git init -q . && git config user.email a@example.test && git config user.name A";
+const REPOSITORY: &str =
+    "git init -q . && git config user.email a@example.test && git config user.name A";
 
 #[test]
 fn b008_a_linked_worktree_commits() {
@@ -20,9 +21,16 @@ fn b008_a_linked_worktree_commits() {
     reader.run("git status --short; git diff --stat").exits(0).holds(" M f\n").lacks("rror");
     reader.run("git add f").exits(128);
     let writer = session("workspace-write");
-    writer.run("git status --short && git add f && git commit -qm two && git log --oneline | wc -l").exits(0).says(" M f\n2");
+    writer
+        .run("git status --short && git add f && git commit -qm two && git log --oneline | wc -l")
+        .exits(0)
+        .says(" M f\n2");
     writer.run("echo x > $OUT/main/f").exits(1);
-    assert_eq!(fs::read_to_string(world.out().join("main/f")).unwrap(), "1\n", "the other work tree is no root");
+    assert_eq!(
+        fs::read_to_string(world.out().join("main/f")).unwrap(),
+        "1\n",
+        "the other work tree is no root"
+    );
     assert!(!world.out().join("main/.git/worktrees/wt/index.lock").exists());
     world.finish();
 }
@@ -30,7 +38,9 @@ fn b008_a_linked_worktree_commits() {
 #[test]
 fn b009_a_plain_clone_commits() {
     let world = World::new();
-    world.setup(&format!("{REPOSITORY} && echo 1 > f && git add f && git commit -qm base && echo 2 >> f"));
+    world.setup(&format!(
+        "{REPOSITORY} && echo 1 > f && git add f && git commit -qm base && echo 2 >> f"
+    ));
     let session = world.session("workspace-write").open();
     session.run("git commit -qam two && git rev-list --count HEAD").exits(0).says("2");
     session.run("git branch x && git checkout -q x && git tag t && git gc -q && git fsck").exits(0);
@@ -62,7 +72,11 @@ fn b011_the_sandbox_leaves_no_file_behind_alive_or_killed() {
     let call = session.begin(json!({"command": "sleep 900", "timeoutMs": 600_000}));
     eventually("the command runs", || (!world.strays().is_empty()).then_some(()));
     let is_clean = |world: &World, when: &str| {
-        assert_eq!(world.native("git status --porcelain --untracked-files=all").stdout, "", "{when}");
+        assert_eq!(
+            world.native("git status --porcelain --untracked-files=all").stdout,
+            "",
+            "{when}"
+        );
         assert_eq!(world.native("find \"$HOME\" | sort").stdout, home, "{when}");
     };
     is_clean(&world, "while it runs");

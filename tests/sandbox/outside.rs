@@ -17,13 +17,22 @@ fn b001_a_cache_outside_is_closed_and_as_an_extra_root_open() {
     world.setup("mkdir -p \"$HOME/.cache/uv/sdists-v9\"");
     world.file("resolve.py", RESOLVE);
     let marker = world.home().join(".cache/uv/sdists-v9/.git");
-    world.session("workspace-write").open().run("python3 resolve.py").exits(1).holds("PermissionError");
+    world
+        .session("workspace-write")
+        .open()
+        .run("python3 resolve.py")
+        .exits(1)
+        .holds("PermissionError");
     assert!(!marker.exists());
-    let session = world.session("workspace-write").with("writable", json!([world.home().join(".cache/uv")])).open();
+    let session = world
+        .session("workspace-write")
+        .with("writable", json!([world.home().join(".cache/uv")]))
+        .open();
     session.run("python3 resolve.py").exits(0).says("resolved");
     assert!(marker.exists());
     session.run("touch ~/.cache/other").exits(1);
-    let reader = world.session("read-only").with("writable", json!([world.home().join(".cache/uv")])).open();
+    let reader =
+        world.session("read-only").with("writable", json!([world.home().join(".cache/uv")])).open();
     reader.run("touch ~/.cache/uv/x").exits(1);
     world.finish();
 }
@@ -55,13 +64,30 @@ fn b020_a_container_engine_is_not_reached_by_its_socket() {
         "cli.py",
         "import socket, sys\nc = socket.socket(socket.AF_UNIX); c.connect(sys.argv[1]); c.sendall(b\"run\"); print(c.recv(100).decode())\n",
     );
-    let mut engine = world.command("python3").args(["-c", ENGINE]).stdout(std::process::Stdio::null()).spawn().unwrap();
-    brattice_tests::eventually("the engine listens", || world.out().join("e.sock").exists().then_some(()));
+    let mut engine = world
+        .command("python3")
+        .args(["-c", ENGINE])
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    brattice_tests::eventually("the engine listens", || {
+        world.out().join("e.sock").exists().then_some(())
+    });
     for mode in CONFINED {
-        world.session(mode).open().run("python3 cli.py $OUT/e.sock").exits(1).holds("PermissionError");
+        world
+            .session(mode)
+            .open()
+            .run("python3 cli.py $OUT/e.sock")
+            .exits(1)
+            .holds("PermissionError");
         assert!(!world.out().join("e.sock.pwned").exists(), "{mode}");
     }
-    world.session("danger-full-access").open().run("python3 cli.py $OUT/e.sock").exits(0).says("container started");
+    world
+        .session("danger-full-access")
+        .open()
+        .run("python3 cli.py $OUT/e.sock")
+        .exits(0)
+        .says("container started");
     engine.kill().unwrap();
     engine.wait().unwrap();
     world.finish();
@@ -85,7 +111,10 @@ fn b016_a_read_only_session_writes_nothing() {
     let world = World::new();
     let session = world.session("read-only").open();
     session.run("echo hi > note.txt").exits(1).holds("note.txt: Permission denied");
-    session.run("cat /etc/passwd > /dev/null && ls / > /dev/null && echo read").exits(0).says("read");
+    session
+        .run("cat /etc/passwd > /dev/null && ls / > /dev/null && echo read")
+        .exits(0)
+        .says("read");
     assert!(!world.ws().join("note.txt").exists());
     world.finish();
 }

@@ -11,7 +11,10 @@ if __name__ == "__main__":
 
 fn semaphores() -> Vec<String> {
     let entries = std::fs::read_dir("/dev/shm").unwrap().flatten();
-    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).filter(|name| name.starts_with("sem.mp-")).collect()
+    entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| name.starts_with("sem.mp-"))
+        .collect()
 }
 
 #[test]
@@ -21,7 +24,10 @@ fn b021_process_pools_and_locks_work_in_every_mode() {
     for mode in CONFINED {
         let session = world.session(mode).open();
         session.run("PYTHONDONTWRITEBYTECODE=1 python3 pool.py").exits(0).says("285");
-        session.run("python3 -c 'import multiprocessing as m; m.Lock(); print(1)'").exits(0).says("1");
+        session
+            .run("python3 -c 'import multiprocessing as m; m.Lock(); print(1)'")
+            .exits(0)
+            .says("1");
         let shared = "from multiprocessing import shared_memory as s; m = s.SharedMemory(create=True, size=64); m.buf[0] = 7; print(m.buf[0]); m.close(); m.unlink()";
         session.run(&format!("python3 -c '{shared}'")).exits(0).says("7");
     }

@@ -29,16 +29,24 @@ fn find(name: &str, sources: &[&str]) -> PathBuf {
         return path;
     }
     let test = env::current_exe().expect("the running test has a path");
-    let target = test.parent().and_then(Path::parent).expect("tests lie in <target>/<profile>/deps");
+    let target =
+        test.parent().and_then(Path::parent).expect("tests lie in <target>/<profile>/deps");
     let path = target.join(name);
     let built = fs::metadata(&path).and_then(|metadata| metadata.modified());
     let Ok(built) = built else {
         panic!("{} does not exist: run `cargo build --workspace` first", path.display());
     };
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    if let Some((source, _)) = sources.iter().filter_map(|folder| newest(&workspace.join(folder))).find(|(_, time)| *time > built)
+    if let Some((source, _)) = sources
+        .iter()
+        .filter_map(|folder| newest(&workspace.join(folder)))
+        .find(|(_, time)| *time > built)
     {
-        panic!("{} is older than {}: run `cargo build --workspace` first", path.display(), source.display());
+        panic!(
+            "{} is older than {}: run `cargo build --workspace` first",
+            path.display(),
+            source.display()
+        );
     }
     path
 }
@@ -50,7 +58,11 @@ fn newest(folder: &Path) -> Option<(PathBuf, SystemTime)> {
         .flatten()
         .filter_map(|entry| {
             let path = entry.path();
-            if path.is_dir() { newest(&path) } else { Some((path, entry.metadata().ok()?.modified().ok()?)) }
+            if path.is_dir() {
+                newest(&path)
+            } else {
+                Some((path, entry.metadata().ok()?.modified().ok()?))
+            }
         })
         .max_by_key(|(_, time)| *time)
 }

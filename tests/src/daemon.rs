@@ -25,7 +25,8 @@ impl Daemon {
     /// # Panics
     /// When it does not get ready.
     pub(crate) fn start(mut command: Command, socket: &Path, log: &Path) -> Daemon {
-        let file = File::options().create(true).append(true).open(log).expect("the log can be written");
+        let file =
+            File::options().create(true).append(true).open(log).expect("the log can be written");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(file);
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
         let output = child.stdout.take().expect("its output is piped");
@@ -57,7 +58,8 @@ impl Daemon {
     /// # Panics
     /// When it is gone.
     pub fn signal(&self, signal: Signal) {
-        let pid = Pid::from_raw(self.pid.try_into().expect("a pid is positive")).expect("a pid is not 0");
+        let pid =
+            Pid::from_raw(self.pid.try_into().expect("a pid is positive")).expect("a pid is not 0");
         kill_process(pid, signal).expect("the daemon is there");
     }
 

@@ -49,11 +49,19 @@ impl Native {
         let stdout = child.stdout.take().map(|pipe| thread::spawn(move || drain(pipe)));
         let stderr = child.stderr.take().map(|pipe| thread::spawn(move || drain(pipe)));
         let group = Pid::from_child(&child);
-        let status: ExitStatus = eventually("the command ends", || child.try_wait().expect("a child can be waited for"));
+        let status: ExitStatus =
+            eventually("the command ends", || child.try_wait().expect("a child can be waited for"));
         // ESRCH is the usual answer: nobody is left.
         kill_process_group(group, Signal::KILL).ok();
-        let text = |reader: Option<thread::JoinHandle<String>>| reader.map_or_else(String::new, |it| it.join().unwrap());
-        Native { code: status.code(), signal: status.signal(), stdout: text(stdout), stderr: text(stderr) }
+        let text = |reader: Option<thread::JoinHandle<String>>| {
+            reader.map_or_else(String::new, |it| it.join().unwrap())
+        };
+        Native {
+            code: status.code(),
+            signal: status.signal(),
+            stdout: text(stdout),
+            stderr: text(stderr),
+        }
     }
 
     /// Asserts that it exited with 0.

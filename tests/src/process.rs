@@ -37,7 +37,10 @@ impl Process {
     /// All processes of the machine.
     pub fn all() -> Vec<Process> {
         let numbers = fs::read_dir("/proc").into_iter().flatten().flatten();
-        numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter_map(Process::of).collect()
+        numbers
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .filter_map(Process::of)
+            .collect()
     }
 
     /// A process's children, their children and so on.
@@ -75,9 +78,11 @@ impl Process {
     /// # Panics
     /// When the process or the figure is not there.
     pub fn kib(pid: u32, figure: &str) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("the process is there");
+        let status =
+            fs::read_to_string(format!("/proc/{pid}/status")).expect("the process is there");
         let line = status.lines().find_map(|line| line.strip_prefix(figure)?.strip_prefix(':'));
-        line.and_then(|line| line.split_whitespace().next()?.parse().ok()).expect("the figure is there")
+        line.and_then(|line| line.split_whitespace().next()?.parse().ok())
+            .expect("the figure is there")
     }
 
     /// How many descriptors a process has open, where this user may know it.

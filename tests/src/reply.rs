@@ -15,7 +15,8 @@ pub struct Reply {
 impl Reply {
     pub(crate) fn new(result: CallResult) -> Reply {
         let content = result.structured_content.clone();
-        let outcome = (!content.is_null()).then(|| serde_json::from_value(content).expect("it is a command's outcome"));
+        let outcome = (!content.is_null())
+            .then(|| serde_json::from_value(content).expect("it is a command's outcome"));
         Reply { result, outcome }
     }
 
@@ -63,9 +64,15 @@ impl Reply {
 
     /// How it ended, short, for messages of failed assertions.
     fn end(&self) -> String {
-        let Some(outcome) = &self.outcome else { return "nothing ran".to_owned() };
-        let CommandOutcome { cause, exit_code, signal, reason, stdout, stderr, left_running, .. } = outcome;
-        format!("{cause:?}, {exit_code:?}, {signal:?}, {reason:?}, {stdout:?}, {stderr:?}, {left_running:?}")
+        let Some(outcome) = &self.outcome else {
+            return "nothing ran".to_owned();
+        };
+        let CommandOutcome {
+            cause, exit_code, signal, reason, stdout, stderr, left_running, ..
+        } = outcome;
+        format!(
+            "{cause:?}, {exit_code:?}, {signal:?}, {reason:?}, {stdout:?}, {stderr:?}, {left_running:?}"
+        )
     }
 
     /// Asserts the whole text, which says nothing but this.
@@ -105,7 +112,13 @@ impl Reply {
     #[track_caller]
     pub fn exits(&self, code: i32) -> &Reply {
         let outcome = self.outcome();
-        assert_eq!((outcome.cause, outcome.exit_code), (Cause::Exited, Some(code)), "{:?}: {}", self.text(), self.end());
+        assert_eq!(
+            (outcome.cause, outcome.exit_code),
+            (Cause::Exited, Some(code)),
+            "{:?}: {}",
+            self.text(),
+            self.end()
+        );
         assert!(!self.is_error(), "an exit code is no failed call: {:?}", self.text());
         self
     }

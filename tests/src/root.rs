@@ -19,7 +19,11 @@ impl Root {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let base = env::temp_dir().canonicalize().expect("the temporary folder exists");
         loop {
-            let path = base.join(format!("bt-{:x}-{:x}", process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
+            let path = base.join(format!(
+                "bt-{:x}-{:x}",
+                process::id(),
+                NEXT.fetch_add(1, Ordering::Relaxed)
+            ));
             match fs::DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => return Root { path },
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -36,7 +40,11 @@ impl Root {
     /// A folder in it, made where it is missing.
     pub(crate) fn folder(&self, name: &str) -> PathBuf {
         let path = self.path.join(name);
-        fs::DirBuilder::new().mode(0o700).recursive(true).create(&path).expect("a folder can be made");
+        fs::DirBuilder::new()
+            .mode(0o700)
+            .recursive(true)
+            .create(&path)
+            .expect("a folder can be made");
         path
     }
 }

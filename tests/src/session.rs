@@ -19,7 +19,11 @@ use crate::until::PATIENCE;
 
 /// Drives the connections of all sessions of a test.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
-    Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime can be made")
+    Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .expect("a runtime can be made")
 });
 
 /// A session that is to be opened.
@@ -67,8 +71,10 @@ impl Opening {
     /// When the daemon does not answer.
     pub fn try_open(self) -> Result<Session, RpcError> {
         RUNTIME.block_on(async {
-            let options = ConnectOptions::new("brattice-tests", env!("CARGO_PKG_VERSION")).watching(self.watch);
-            let client = Client::connect(&self.socket, options).await.expect("the daemon welcomes a client");
+            let options = ConnectOptions::new("brattice-tests", env!("CARGO_PKG_VERSION"))
+                .watching(self.watch);
+            let client =
+                Client::connect(&self.socket, options).await.expect("the daemon welcomes a client");
             let notifications = RefCell::new(client.notifications());
             match client.request("session.open", &self.params).await {
                 Ok(opened) => Ok(Session { client, notifications, opened }),
@@ -196,14 +202,15 @@ impl Session {
     /// When it does not come.
     pub fn notice<T>(&self, what: &str, mut wanted: impl FnMut(Notice) -> Option<T>) -> T {
         let mut notifications = self.notifications.borrow_mut();
-        let found = RUNTIME.block_on(timeout(PATIENCE, async {
+        let search = async {
             loop {
                 let notice = notifications.next().await.expect("the connection goes on");
                 if let Some(found) = wanted(notice) {
                     return found;
                 }
             }
-        }));
+        };
+        let found = RUNTIME.block_on(async { timeout(PATIENCE, search).await });
         found.unwrap_or_else(|_| panic!("waited in vain for a notice: {what}"))
     }
 }

@@ -26,7 +26,8 @@ impl Wire {
     /// # Panics
     /// When nobody listens.
     pub fn connect(socket: &Path) -> Wire {
-        let stream = UnixStream::connect(socket).unwrap_or_else(|error| panic!("{}: {error}", socket.display()));
+        let stream = UnixStream::connect(socket)
+            .unwrap_or_else(|error| panic!("{}: {error}", socket.display()));
         stream.set_read_timeout(Some(PATIENCE)).expect("a socket takes a read timeout");
         stream.set_write_timeout(Some(PATIENCE)).expect("a socket takes a write timeout");
         let reader = BufReader::new(stream.try_clone().expect("a socket can be duplicated"));
@@ -90,7 +91,7 @@ impl Wire {
         id
     }
 
-    /// Waits for the answer to a request, keeping other answers that come meanwhile.
+    /// Waits for the answer to a request, keeping other answers that come meanwhile and dropping notifications.
     ///
     /// # Errors
     /// The error that was answered.
@@ -106,6 +107,7 @@ impl Wire {
                 Message::Response(Response { id: Some(RequestId::Number(other)), outcome }) => {
                     self.answers.insert(other, outcome);
                 }
+                Message::Notification(_) => {}
                 other => panic!("an answer to nothing: {other:?}"),
             }
         }
@@ -141,7 +143,8 @@ impl Wire {
     /// # Panics
     /// When the kernel does not say.
     pub fn peer(&self) -> u32 {
-        let credentials = rustix::net::sockopt::socket_peercred(&self.stream).expect("a peer has credentials");
+        let credentials =
+            rustix::net::sockopt::socket_peercred(&self.stream).expect("a peer has credentials");
         credentials.pid.as_raw_nonzero().get().unsigned_abs()
     }
 }

@@ -53,7 +53,12 @@ impl WorldBuilder {
     /// # Panics
     /// When the daemon does not get ready.
     pub fn start(self) -> World {
-        let mut world = World { root: self.root, variables: self.variables, wrapper: self.wrapper, daemon: None };
+        let mut world = World {
+            root: self.root,
+            variables: self.variables,
+            wrapper: self.wrapper,
+            daemon: None,
+        };
         world.start();
         world
     }
@@ -85,7 +90,8 @@ impl World {
             folder(name);
         }
         let path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-        let variables = [("PATH", path), ("LANG", "C.UTF-8"), ("HOME", &home), ("WS", &ws), ("OUT", &out)];
+        let variables =
+            [("PATH", path), ("LANG", "C.UTF-8"), ("HOME", &home), ("WS", &ws), ("OUT", &out)];
         WorldBuilder {
             variables: variables.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
             wrapper: Vec::new(),
@@ -133,6 +139,14 @@ impl World {
 
     /// The daemon's command line and environment.
     pub fn daemon_command(&self) -> Command {
+        self.daemon_on(&self.state())
+    }
+
+    /// The same with another state folder.
+    ///
+    /// # Panics
+    /// When the path is not UTF-8.
+    pub fn daemon_on(&self, state: &Path) -> Command {
         let path = |path: PathBuf| path.to_str().expect("the path is UTF-8").to_owned();
         let words = [
             path(binaries::bratticed()),
@@ -141,7 +155,7 @@ impl World {
             "--control-socket".to_owned(),
             path(self.control()),
             "--state".to_owned(),
-            path(self.state()),
+            path(state.to_owned()),
             "--allow-root".to_owned(),
         ];
         let line: Vec<String> = match self.wrapper.iter().any(|word| word.contains("{}")) {
@@ -158,7 +172,11 @@ impl World {
     /// # Panics
     /// When it does not get ready.
     pub fn start(&mut self) {
-        let daemon = Daemon::start(self.daemon_command(), &self.socket(), &self.root.path().join("daemon.log"));
+        let daemon = Daemon::start(
+            self.daemon_command(),
+            &self.socket(),
+            &self.root.path().join("daemon.log"),
+        );
         self.daemon = Some(daemon);
     }
 
@@ -215,17 +233,25 @@ impl World {
         fs::write(self.ws().join(name), content).expect("the workspace can be written");
     }
 
+    /// Living processes that have this world's environment.
+    fn inhabitants(&self) -> Vec<Process> {
+        let home = format!("HOME={}", self.home().display());
+        let lives_here =
+            |process: &Process| process.state != 'Z' && process.has_in_environment(&home);
+        Process::all().into_iter().filter(lives_here).collect()
+    }
+
     /// Processes that commands of this world started and that still live.
     pub fn strays(&self) -> Vec<Process> {
-        let home = format!("HOME={}", self.home().display());
         let is_daemon = |process: &Process| {
             let program = process.program();
-            program.is_some_and(|program| program.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"bratticed")))
+            program.is_some_and(|program| {
+                program
+                    .file_name()
+                    .is_some_and(|name| name.as_encoded_bytes().starts_with(b"bratticed"))
+            })
         };
-        Process::all()
-            .into_iter()
-            .filter(|process| process.state != 'Z' && process.has_in_environment(&home) && !is_daemon(process))
-            .collect()
+        self.inhabitants().into_iter().filter(|process| !is_daemon(process)).collect()
     }
 
     /// Waits until no process that a command started lives.
@@ -242,7 +268,9 @@ impl World {
     /// # Panics
     /// When the daemon does not answer.
     pub fn sessions(&self) -> Vec<Value> {
-        let answer = Wire::open(&self.control()).request("session.list", json!({})).expect("sessions are listed");
+        let answer = Wire::open(&self.control())
+            .request("session.list", json!({}))
+            .expect("sessions are listed");
         answer.as_array().expect("it is a list").clone()
     }
 
@@ -256,7 +284,9 @@ impl World {
         let started = Process::below(daemon.pid());
         for session in self.sessions() {
             let params = json!({"session": session["session"]});
-            Wire::open(&self.control()).request("session.close", params).expect("an operator closes any session");
+            Wire::open(&self.control())
+                .request("session.close", params)
+                .expect("an operator closes any session");
         }
         daemon.signal(rustix::process::Signal::TERM);
         daemon.wait();
@@ -266,7 +296,11 @@ impl World {
         self.is_quiet();
         let sessions = fs::read_dir(self.state().join("sessions")).into_iter().flatten().flatten();
         let left: Vec<PathBuf> = sessions.map(|entry| entry.path()).collect();
-        assert_eq!(left, Vec::<PathBuf>::new(), "a closed session leaves nothing in the state folder");
+        assert_eq!(
+            left,
+            Vec::<PathBuf>::new(),
+            "a closed session leaves nothing in the state folder"
+        );
         assert!(!self.socket().exists() && !self.control().exists(), "the sockets are removed");
     }
 }
@@ -285,7 +319,7 @@ impl Drop for World {
                 eprintln!("the daemon logged:\n{}", self.log());
             }
         }
-        for stray in self.strays() {
+        for stray in self.inhabitants() {
             if let Some(pid) = rustix::process::Pid::from_raw(stray.pid.cast_signed()) {
                 rustix::process::kill_process(pid, rustix::process::Signal::KILL).ok();
             }

@@ -18,10 +18,7 @@ fn functions(sources: &[Source]) -> BTreeMap<&str, Vec<String>> {
             .map(|pair| pair[1].text.clone())
             .collect()
     };
-    sources
-        .iter()
-        .map(|source| (source.path.as_str(), names(source)))
-        .collect()
+    sources.iter().map(|source| (source.path.as_str(), names(source))).collect()
 }
 
 fn missing_tests(text: &str, functions: &BTreeMap<&str, Vec<String>>) -> Vec<String> {
@@ -49,20 +46,14 @@ fn every_test_that_the_case_list_names_exists() {
     let sources = sources::all();
     let text = sources::read("tests/CASES.md");
     assert!(text.contains(".rs::"), "tests/CASES.md names no test");
-    assert_eq!(
-        missing_tests(&text, &functions(&sources)),
-        Vec::<String>::new()
-    );
+    assert_eq!(missing_tests(&text, &functions(&sources)), Vec::<String>::new());
 }
 
 #[test]
 fn a_test_that_is_gone_is_found() {
     let sources = [
         Source::new("tests/commands/a.rs", "//! A.\nfn b001_here() {}\n"),
-        Source::new(
-            "daemon/src/a.rs",
-            "//! A.\nmod tests {\n    twin! { fn b003_here() {} }\n}\n",
-        ),
+        Source::new("daemon/src/a.rs", "//! A.\nmod tests {\n    twin! { fn b003_here() {} }\n}\n"),
     ];
     let text = "| B001 | `tests/commands/a.rs::b001_here`, `commands/a.rs::b001_here` |\n\
                 | B002 | `tests/commands/a.rs::b002_gone` |\n\

@@ -37,15 +37,10 @@ pub(crate) fn inline_code(text: &str) -> Vec<&str> {
 /// repository's top folders, or that has no slash and ends as a file of ours does. `path::item` counts as its path.
 fn named_paths<'a>(text: &'a str, files: &BTreeSet<String>) -> Vec<&'a str> {
     let is_path = |piece: &&str| {
-        let plain = piece
-            .chars()
-            .all(|sign| sign.is_ascii_alphanumeric() || "._-/".contains(sign));
+        let plain = piece.chars().all(|sign| sign.is_ascii_alphanumeric() || "._-/".contains(sign));
         let ours = match piece.split_once('/') {
             Some((top, rest)) => {
-                !rest.is_empty()
-                    && files
-                        .iter()
-                        .any(|file| file.starts_with(&format!("{top}/")))
+                !rest.is_empty() && files.iter().any(|file| file.starts_with(&format!("{top}/")))
             }
             None => ENDINGS.iter().any(|ending| piece.ends_with(ending)),
         };
@@ -69,12 +64,8 @@ fn exists(path: &str, files: &BTreeSet<String>) -> bool {
 }
 
 fn missing_paths(document: &str, text: &str, files: &BTreeSet<String>) -> Vec<String> {
-    let missing = named_paths(text, files)
-        .into_iter()
-        .filter(|path| !exists(path, files));
-    missing
-        .map(|path| format!("{document}: {path} does not exist"))
-        .collect()
+    let missing = named_paths(text, files).into_iter().filter(|path| !exists(path, files));
+    missing.map(|path| format!("{document}: {path} does not exist")).collect()
 }
 
 /// Workspace dependencies that have no line with their name in backticks.
@@ -82,13 +73,8 @@ fn unexplained_dependencies(manifest: &str, architecture: &str) -> Vec<String> {
     let manifest: Table = toml::from_str(manifest).unwrap();
     let dependencies = manifest["workspace"]["dependencies"].as_table().unwrap();
     let explained: BTreeSet<&str> = inline_code(architecture).into_iter().collect();
-    let foreign = dependencies
-        .keys()
-        .filter(|name| !name.starts_with("brattice-"));
-    foreign
-        .filter(|name| !explained.contains(name.as_str()))
-        .cloned()
-        .collect()
+    let foreign = dependencies.keys().filter(|name| !name.starts_with("brattice-"));
+    foreign.filter(|name| !explained.contains(name.as_str())).cloned().collect()
 }
 
 #[test]
@@ -103,18 +89,14 @@ fn documents_name_what_is_there() {
 
 #[test]
 fn every_dependency_has_its_reason() {
-    let violations = unexplained_dependencies(
-        &sources::read("Cargo.toml"),
-        &sources::read("ARCHITECTURE.md"),
-    );
+    let violations =
+        unexplained_dependencies(&sources::read("Cargo.toml"), &sources::read("ARCHITECTURE.md"));
     assert_eq!(violations, Vec::<String>::new());
 }
 
 #[test]
 fn a_path_that_is_gone_is_found() {
-    let files = ["daemon/src/main.rs", "docs/a.md"]
-        .map(str::to_owned)
-        .into();
+    let files = ["daemon/src/main.rs", "docs/a.md"].map(str::to_owned).into();
     let text = "`daemon/src/main.rs`, `daemon/src/`, `main.rs`, `a.md`, `/etc/hosts`, `a/b`, `cargo build docs/x`\n\
                 ```\n`daemon/src/gone.rs`\n```\n\
                 `daemon/src/gone.rs::f`, `gone.md`, `docs/gone/`, `daemon/src/{a,b}.rs`";
@@ -131,8 +113,5 @@ fn a_path_that_is_gone_is_found() {
 #[test]
 fn a_dependency_without_reason_is_found() {
     let manifest = "[workspace.dependencies]\nbrattice-policy = { path = \"policy\" }\nserde = \"1\"\ntoml = \"1\"\n";
-    assert_eq!(
-        unexplained_dependencies(manifest, "| `serde` | reads |\ntoml"),
-        ["toml"]
-    );
+    assert_eq!(unexplained_dependencies(manifest, "| `serde` | reads |\ntoml"), ["toml"]);
 }

@@ -19,44 +19,29 @@ const WITHOUT_TOKIO: [&str; 2] = ["policy", "protocol"];
 
 fn may_import(package: &str, other: &str) -> bool {
     package == other
-        || ALLOWED
-            .iter()
-            .any(|(name, allowed)| *name == package && allowed.contains(&other))
+        || ALLOWED.iter().any(|(name, allowed)| *name == package && allowed.contains(&other))
 }
 
 /// Violations in one package's `Cargo.toml`, in dependencies of every kind and for every target.
 fn of_manifest(package: &str, text: &str) -> Vec<String> {
     let manifest: Table =
         toml::from_str(text).unwrap_or_else(|error| panic!("{package}/Cargo.toml: {error}"));
-    let targets = manifest
-        .get("target")
-        .and_then(|target| target.as_table())
-        .into_iter()
-        .flatten();
-    let tables = targets
-        .filter_map(|(_, table)| table.as_table())
-        .chain([&manifest]);
+    let targets = manifest.get("target").and_then(|target| target.as_table()).into_iter().flatten();
+    let tables = targets.filter_map(|(_, table)| table.as_table()).chain([&manifest]);
     let mut violations = Vec::new();
     for table in tables {
         for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
-            let dependencies = table
-                .get(kind)
-                .and_then(|table| table.as_table())
-                .into_iter()
-                .flatten();
+            let dependencies =
+                table.get(kind).and_then(|table| table.as_table()).into_iter().flatten();
             for (name, settings) in dependencies {
                 violations.extend(of_dependency(package, kind, name, settings));
             }
         }
     }
-    let inherits = manifest
-        .get("lints")
-        .and_then(|lints| lints.get("workspace"))
-        == Some(&true.into());
+    let inherits =
+        manifest.get("lints").and_then(|lints| lints.get("workspace")) == Some(&true.into());
     if !inherits {
-        violations.push(format!(
-            "{package}/Cargo.toml: does not take the workspace's lints"
-        ));
+        violations.push(format!("{package}/Cargo.toml: does not take the workspace's lints"));
     }
     violations
 }
@@ -70,14 +55,9 @@ fn of_dependency(package: &str, kind: &str, name: &str, settings: &toml::Value) 
     if !may_import(package, other) {
         return complaint(&format!("{name}: {package} may not import {other}"));
     }
-    let features = settings
-        .get("features")
-        .and_then(|features| features.as_array());
-    let enforces = features.is_some_and(|features| {
-        features
-            .iter()
-            .any(|feature| feature.as_str() == Some("enforce"))
-    });
+    let features = settings.get("features").and_then(|features| features.as_array());
+    let enforces = features
+        .is_some_and(|features| features.iter().any(|feature| feature.as_str() == Some("enforce")));
     if enforces && package != "daemon" {
         return complaint(&format!("{name}: only the daemon turns on `enforce`"));
     }
@@ -89,11 +69,7 @@ fn of_sources(sources: &[Source]) -> Vec<String> {
     let mut violations = Vec::new();
     for source in sources {
         let package = source.path.split('/').next().unwrap_or_default();
-        for token in source
-            .tokens()
-            .into_iter()
-            .filter(|token| token.kind == Kind::Word)
-        {
+        for token in source.tokens().into_iter().filter(|token| token.kind == Kind::Word) {
             let ours = token
                 .text
                 .strip_prefix("brattice_")
@@ -171,10 +147,8 @@ fn a_wrong_import_is_found_in_macro_calls_too() {
         "daemon/src/a.rs",
         "//! Names brattice_client.\nuse brattice_client::Client;\n",
     );
-    let policy = Source::new(
-        "policy/src/a.rs",
-        "//! A.\nfn a() {\n    matches!(x, tokio::Y);\n}\n",
-    );
+    let policy =
+        Source::new("policy/src/a.rs", "//! A.\nfn a() {\n    matches!(x, tokio::Y);\n}\n");
     let own = Source::new(
         "client/src/main.rs",
         "//! A.\nuse brattice_client::Client;\nuse tokio::net;\n",

@@ -9,10 +9,7 @@ fn unfinished(sources: &[Source]) -> Vec<String> {
     for source in sources {
         for pair in source.tokens().windows(2) {
             if MACROS.contains(&pair[0].text.as_str()) && pair[1].text == "!" {
-                violations.push(format!(
-                    "{}:{}: {}!",
-                    source.path, pair[0].line, pair[0].text
-                ));
+                violations.push(format!("{}:{}: {}!", source.path, pair[0].line, pair[0].text));
             }
         }
     }
@@ -28,9 +25,8 @@ fn commented_out(sources: &[Source]) -> Vec<String> {
             .filter(|token| token.kind == Kind::Literal && token.last_line > token.line)
             .collect();
         for (number, line) in (1..).zip(source.text.lines()) {
-            let in_literal = literals
-                .iter()
-                .any(|token| token.line < number && number <= token.last_line);
+            let in_literal =
+                literals.iter().any(|token| token.line < number && number <= token.last_line);
             if !in_literal && comment(line).is_some_and(is_code) {
                 violations.push(format!(
                     "{}:{number}: commented-out code: {}",
@@ -77,10 +73,7 @@ fn no_code_is_commented_out() {
 fn unfinished_code_is_found() {
     let text =
         "//! Says todo!().\nfn a() { b(dbg!(1)); }\nfn c() { todo!() }\nfn d(todo: u8) { todo }\n";
-    assert_eq!(
-        unfinished(&[Source::new("a.rs", text)]),
-        ["a.rs:2: dbg!", "a.rs:3: todo!"]
-    );
+    assert_eq!(unfinished(&[Source::new("a.rs", text)]), ["a.rs:2: dbg!", "a.rs:3: todo!"]);
 }
 
 #[test]

@@ -10,10 +10,7 @@ const MODULES: [&str; 6] = ["common", "helper", "helpers", "misc", "util", "util
 fn empty_names(sources: &[Source]) -> Vec<String> {
     let mut violations = Vec::new();
     for source in sources {
-        let stems = source
-            .path
-            .split('/')
-            .map(|part| part.trim_end_matches(".rs"));
+        let stems = source.path.split('/').map(|part| part.trim_end_matches(".rs"));
         violations.extend(
             stems
                 .filter(|stem| MODULES.contains(stem))
@@ -21,12 +18,7 @@ fn empty_names(sources: &[Source]) -> Vec<String> {
         );
         let mut names = Names(Vec::new());
         names.visit_file(&source.parsed());
-        violations.extend(
-            names
-                .0
-                .into_iter()
-                .map(|name| format!("{}: {name}", source.path)),
-        );
+        violations.extend(names.0.into_iter().map(|name| format!("{}: {name}", source.path)));
     }
     violations
 }

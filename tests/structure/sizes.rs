@@ -12,9 +12,7 @@ const FILE_LINES: usize = 400;
 const FUNCTION_LINES: usize = 80;
 
 fn long_files(sources: &[Source]) -> Vec<String> {
-    let counted = sources
-        .iter()
-        .filter(|source| !source.is_test() && !source.is_table());
+    let counted = sources.iter().filter(|source| !source.is_test() && !source.is_table());
     counted
         .filter_map(|source| {
             let tests: usize = source.test_lines().into_iter().map(Iterator::count).sum();
@@ -26,22 +24,14 @@ fn long_files(sources: &[Source]) -> Vec<String> {
 }
 
 fn long_functions(sources: &[Source]) -> Vec<String> {
-    let counted = sources
-        .iter()
-        .filter(|source| !source.is_test() && !source.is_table());
+    let counted = sources.iter().filter(|source| !source.is_test() && !source.is_table());
     let mut violations = Vec::new();
     for source in counted {
         let mut functions = Functions(Vec::new());
         functions.visit_file(&source.parsed());
-        let long = functions
-            .0
-            .into_iter()
-            .filter(|function| function.lines > FUNCTION_LINES);
+        let long = functions.0.into_iter().filter(|function| function.lines > FUNCTION_LINES);
         violations.extend(long.map(|function| {
-            format!(
-                "{}: fn {}: {} lines",
-                source.path, function.name, function.lines
-            )
+            format!("{}: fn {}: {} lines", source.path, function.name, function.lines)
         }));
     }
     violations
@@ -57,10 +47,7 @@ struct Functions(Vec<Function>);
 impl Functions {
     fn add(&mut self, signature: &syn::Signature, block: &syn::Block) {
         let lines = block.span().end().line - signature.span().start().line + 1;
-        self.0.push(Function {
-            name: signature.ident.to_string(),
-            lines,
-        });
+        self.0.push(Function { name: signature.ident.to_string(), lines });
     }
 }
 
@@ -92,12 +79,8 @@ impl<'ast> Visit<'ast> for Functions {
 }
 
 fn without_duty(sources: &[Source]) -> Vec<String> {
-    let silent = sources
-        .iter()
-        .filter(|source| !source.text.starts_with("//! "));
-    silent
-        .map(|source| format!("{}: does not open with `//!`", source.path))
-        .collect()
+    let silent = sources.iter().filter(|source| !source.text.starts_with("//! "));
+    silent.map(|source| format!("{}: does not open with `//!`", source.path)).collect()
 }
 
 #[test]
@@ -118,17 +101,11 @@ fn every_file_says_its_duty() {
 #[test]
 fn a_long_file_is_found_and_its_tests_do_not_count() {
     let code = "const A: u8 = 1;\n".repeat(300);
-    let tests = format!(
-        "#[cfg(test)]\nmod tests {{\n{}}}\n",
-        "const B: u8 = 1;\n".repeat(300)
-    );
+    let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", "const B: u8 = 1;\n".repeat(300));
     let short = Source::new("a/src/b.rs", &format!("{code}{tests}"));
     let table = Source::new("a/src/table.rs", &code.repeat(2));
     let long = Source::new("a/src/c.rs", &format!("{code}{code}"));
-    assert_eq!(
-        long_files(&[short, table, long]),
-        ["a/src/c.rs: 600 lines without its tests"]
-    );
+    assert_eq!(long_files(&[short, table, long]), ["a/src/c.rs: 600 lines without its tests"]);
 }
 
 #[test]
@@ -150,9 +127,6 @@ fn a_long_function_is_found_wherever_it_stands() {
 
 #[test]
 fn a_file_without_duty_is_found() {
-    let sources = [
-        Source::new("a.rs", "//! Says it.\n"),
-        Source::new("b.rs", "// Does not.\n"),
-    ];
+    let sources = [Source::new("a.rs", "//! Says it.\n"), Source::new("b.rs", "// Does not.\n")];
     assert_eq!(without_duty(&sources), ["b.rs: does not open with `//!`"]);
 }

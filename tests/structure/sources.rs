@@ -17,17 +17,12 @@ pub(crate) struct Source {
 
 impl Source {
     pub(crate) fn new(path: &str, text: &str) -> Self {
-        Source {
-            path: path.to_owned(),
-            text: text.to_owned(),
-        }
+        Source { path: path.to_owned(), text: text.to_owned() }
     }
 
     /// Whether the whole file is a test or belongs to one: anything below a folder `tests`, and files `tests.rs`.
     pub(crate) fn is_test(&self) -> bool {
-        self.path
-            .split('/')
-            .any(|part| part == "tests" || part == "tests.rs")
+        self.path.split('/').any(|part| part == "tests" || part == "tests.rs")
     }
 
     /// Whether the file is a table of data, which may be as long as what it lists: files `table.rs`.
@@ -44,10 +39,7 @@ impl Source {
     pub(crate) fn tokens(&self) -> Vec<Token> {
         let stream = self.text.parse::<TokenStream>();
         let mut tokens = Vec::new();
-        flatten(
-            stream.unwrap_or_else(|error| panic!("{}: {error}", self.path)),
-            &mut tokens,
-        );
+        flatten(stream.unwrap_or_else(|error| panic!("{}: {error}", self.path)), &mut tokens);
         tokens
     }
 
@@ -77,14 +69,7 @@ pub(crate) enum Kind {
 fn flatten(stream: TokenStream, tokens: &mut Vec<Token>) {
     for tree in stream {
         let (line, last_line) = (tree.span().start().line, tree.span().end().line);
-        let mut push = |text: String, kind| {
-            tokens.push(Token {
-                text,
-                line,
-                last_line,
-                kind,
-            })
-        };
+        let mut push = |text: String, kind| tokens.push(Token { text, line, last_line, kind });
         match tree {
             TokenTree::Ident(word) => push(word.to_string(), Kind::Word),
             TokenTree::Literal(literal) => push(literal.to_string(), Kind::Literal),
@@ -111,11 +96,7 @@ pub(crate) fn marks_test(attributes: &[syn::Attribute]) -> bool {
             && attribute
                 .parse_args::<syn::Path>()
                 .is_ok_and(|condition| condition.is_ident("test"));
-        cfg_test
-            || path
-                .segments
-                .last()
-                .is_some_and(|segment| segment.ident == "test")
+        cfg_test || path.segments.last().is_some_and(|segment| segment.ident == "test")
     })
 }
 
@@ -132,8 +113,7 @@ impl<'ast> Visit<'ast> for TestItems {
             _ => return visit::visit_item(self, item),
         };
         if marks_test(attributes) {
-            self.0
-                .push(item.span().start().line..=item.span().end().line);
+            self.0.push(item.span().start().line..=item.span().end().line);
         } else {
             visit::visit_item(self, item);
         }
@@ -190,9 +170,8 @@ fn walk(folder: &Path, prefix: &str, found: &mut Vec<String>) {
 fn finds_the_sources_of_every_package() {
     let files = files();
     for package in ["client", "daemon", "policy", "protocol", "tests"] {
-        let sources = files
-            .iter()
-            .filter(|path| path.starts_with(package) && path.ends_with(".rs"));
+        let sources =
+            files.iter().filter(|path| path.starts_with(package) && path.ends_with(".rs"));
         assert!(sources.count() > 0, "{package}");
     }
     assert!(!files.iter().any(|path| path.starts_with("target/")));

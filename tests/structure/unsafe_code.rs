@@ -8,16 +8,11 @@ use crate::sources::{self, Source, Token};
 const MODULE: &str = "policy/src/sys/";
 
 fn misplaced(sources: &[Source]) -> Vec<String> {
-    let outside = sources
-        .iter()
-        .filter(|source| !source.path.starts_with(MODULE));
+    let outside = sources.iter().filter(|source| !source.path.starts_with(MODULE));
     let found = outside.flat_map(|source| {
         let tokens = source.tokens();
-        let lines: Vec<usize> = tokens
-            .iter()
-            .filter(|token| token.text == "unsafe")
-            .map(|token| token.line)
-            .collect();
+        let lines: Vec<usize> =
+            tokens.iter().filter(|token| token.text == "unsafe").map(|token| token.line).collect();
         lines
             .into_iter()
             .map(|line| format!("{}:{line}: unsafe code outside {MODULE}", source.path))
@@ -26,17 +21,14 @@ fn misplaced(sources: &[Source]) -> Vec<String> {
 }
 
 fn unexplained(sources: &[Source]) -> Vec<String> {
-    let inside = sources
-        .iter()
-        .filter(|source| source.path.starts_with(MODULE));
+    let inside = sources.iter().filter(|source| source.path.starts_with(MODULE));
     let mut violations = Vec::new();
     for source in inside {
         let lines: Vec<&str> = source.text.lines().collect();
         let tokens = source.tokens();
         let places = (0..tokens.len()).filter(|index| asks_for_reason(&tokens[*index..]));
-        let silent = places
-            .map(|index| tokens[index].line)
-            .filter(|line| !explained(&lines, *line));
+        let silent =
+            places.map(|index| tokens[index].line).filter(|line| !explained(&lines, *line));
         violations.extend(
             silent.map(|line| format!("{}:{line}: no `SAFETY:` comment above", source.path)),
         );
@@ -62,10 +54,7 @@ fn explained(lines: &[&str], line: usize) -> bool {
         !text.starts_with("//") && !text.is_empty() && !text.ends_with([';', '{', '}'])
     };
     let first = above.find(|text| !own_statement(text));
-    let comments = first
-        .into_iter()
-        .chain(above)
-        .take_while(|text| text.starts_with("//"));
+    let comments = first.into_iter().chain(above).take_while(|text| text.starts_with("//"));
     comments.into_iter().any(|text| text.contains("SAFETY:"))
 }
 
@@ -77,10 +66,7 @@ fn unsafe_code_stands_in_one_module() {
 #[test]
 fn unsafe_code_says_why_it_is_sound() {
     let sources = sources::all();
-    assert!(
-        sources.iter().any(|source| source.path.starts_with(MODULE)),
-        "{MODULE} has moved"
-    );
+    assert!(sources.iter().any(|source| source.path.starts_with(MODULE)), "{MODULE} has moved");
     assert_eq!(unexplained(&sources), Vec::<String>::new());
 }
 

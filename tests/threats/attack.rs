@@ -104,7 +104,8 @@ impl Attack<'_> {
         for mode in CONFINED {
             world.setup(self.setup);
             let before = world.native(self.victim).stdout;
-            let reply = world.session(mode).open().run(&format!("python3 -B $OUT/attack.py {confined}"));
+            let reply =
+                world.session(mode).open().run(&format!("python3 -B $OUT/attack.py {confined}"));
             assert_outcomes(&format!("confined, {mode}"), &reply.text(), self.confined);
             assert_eq!(world.native(self.victim).stdout, before, "{mode}: the victim is untouched");
         }
@@ -124,11 +125,16 @@ pub(crate) fn assert_outcomes(what: &str, text: &str, expected: &str) {
     let lines: Vec<&str> = text.trim().lines().collect();
     let wanted: Vec<&str> = expected.trim().lines().map(str::trim).collect();
     let fits = lines.len() == wanted.len()
-        && lines.iter().zip(&wanted).all(|(line, wanted)| match (line.split_once(' '), wanted.split_once(' ')) {
-            (Some((step, outcomes)), Some((name, allowed))) => {
-                step == name && outcomes.split(',').all(|outcome| allowed.split('|').any(|other| other == outcome))
+        && lines.iter().zip(&wanted).all(|(line, wanted)| {
+            match (line.split_once(' '), wanted.split_once(' ')) {
+                (Some((step, outcomes)), Some((name, allowed))) => {
+                    step == name
+                        && outcomes
+                            .split(',')
+                            .all(|outcome| allowed.split('|').any(|other| other == outcome))
+                }
+                _ => false,
             }
-            _ => false,
         });
     assert!(fits, "{what}: expected\n{}\nnot\n{text}", wanted.join("\n"));
 }

@@ -90,7 +90,8 @@ fn c5_what_the_daemon_lives_on_is_out_of_reach() {
         session.run(&format!("rm -f {}", world.socket().display())).exits(1);
     }
     let ws = world.state().join("sessions");
-    let error = world.session("workspace-write").with("writable", json!([ws])).try_open().err().unwrap();
+    let error =
+        world.session("workspace-write").with("writable", json!([ws])).try_open().err().unwrap();
     assert!(error.is(ErrorCode::Invalid) || error.is(ErrorCode::Refused), "{error:?}");
     world.native(&format!("touch {}", targets[0].display())).succeeded();
     std::fs::remove_file(&targets[0]).unwrap();
@@ -101,7 +102,11 @@ fn c5_what_the_daemon_lives_on_is_out_of_reach() {
 fn c6_a_call_names_no_mode() {
     let world = World::new();
     let session = world.session("read-only").open();
-    for (name, value) in [("mode", json!("danger-full-access")), ("sandbox", json!(false)), ("sandbox_permissions", json!("workspace-write"))] {
+    for (name, value) in [
+        ("mode", json!("danger-full-access")),
+        ("sandbox", json!(false)),
+        ("sandbox_permissions", json!("workspace-write")),
+    ] {
         session.bash(json!({"command": "touch $WS/ran", name: value})).is_refused().holds(name);
     }
     let mut with_mode = json!({"name": "bash", "arguments": {"command": "touch $WS/ran"}});

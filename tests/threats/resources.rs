@@ -7,7 +7,10 @@ use brattice_tests::{CONFINED, World};
 
 #[test]
 fn p20_the_daemon_runs_nothing_that_a_workspace_says() {
-    let world = World::builder().variable("BASH_ENV", "/nonexistent").variable("GIT_SSH_COMMAND", "false").start();
+    let world = World::builder()
+        .variable("BASH_ENV", "/nonexistent")
+        .variable("GIT_SSH_COMMAND", "false")
+        .start();
     world.setup(
         "git init -q . && git config core.fsmonitor \"touch $OUT/pwned; false\" && git config core.sshCommand \"touch $OUT/pwned\" && \
          printf '#!/bin/sh\\ntouch $OUT/pwned\\n' > .git/hooks/post-checkout && chmod +x .git/hooks/post-checkout && echo x > f",
@@ -51,7 +54,8 @@ fn p22_a_bomb_of_processes_ends_at_its_deadline_and_hurts_nobody() {
     world.file("bomb.py", bomb);
     for mode in CONFINED {
         let (session, other) = (world.session(mode).open(), world.session(mode).open());
-        let call = session.begin(serde_json::json!({"command": "python3 bomb.py", "timeoutMs": 5000}));
+        let call =
+            session.begin(serde_json::json!({"command": "python3 bomb.py", "timeoutMs": 5000}));
         other.run_for(300_000, "echo alive").exits(0).says("alive");
         let reply = session.end(call);
         assert_eq!(reply.cause(), Cause::TimedOut);

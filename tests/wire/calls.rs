@@ -1,9 +1,9 @@
 //! Tool calls: ids that never run twice, cancels, faults in arguments as results.
 
+use brattice_client::Notice;
 use brattice_protocol::ErrorCode;
 use brattice_protocol::hello::Watch;
 use brattice_protocol::outcome::Cause;
-use brattice_client::Notice;
 use brattice_tests::{World, eventually};
 use serde_json::json;
 
@@ -20,7 +20,8 @@ fn a_call_sent_again_is_answered_and_not_run_again() {
     first.exits(0).says("x");
     assert_eq!(again.result, first.result);
     let command = "echo y >> slow; while [ ! -e go ]; do sleep 0.05; done; cat slow";
-    let (one, two) = (session.begin_call(numbered("b", command)), session.begin_call(numbered("b", command)));
+    let (one, two) =
+        (session.begin_call(numbered("b", command)), session.begin_call(numbered("b", command)));
     eventually("the command runs", || world.ws().join("slow").exists().then_some(()));
     world.file("go", "");
     session.end(one).exits(0).says("y");
@@ -64,7 +65,9 @@ fn a_cancelled_call_stops_its_tree_and_tells_what_it_had() {
 fn a_dropped_connection_cancels_nothing() {
     let world = World::new();
     let session = world.session("workspace-write").open();
-    let call = session.begin(json!({"command": "touch started; while [ ! -e go ]; do sleep 0.05; done; touch done"}));
+    let call = session.begin(
+        json!({"command": "touch started; while [ ! -e go ]; do sleep 0.05; done; touch done"}),
+    );
     eventually("the command runs", || world.ws().join("started").exists().then_some(()));
     drop((call, session));
     world.file("go", "");
@@ -83,16 +86,23 @@ fn faults_in_arguments_are_results_that_name_them() {
         (json!({"command": "touch ran", "workdir": 1}), "workdir"),
         (json!({"command": "touch ran", "nosuch": 1}), "nosuch"),
         (json!({"command": "touch ran", "run_in_background": true}), "run_in_background"),
-        (json!({"command": "touch ran", "sandbox_permissions": "danger-full-access", "justification": "x"}), "sandbox_permissions"),
+        (
+            json!({"command": "touch ran", "sandbox_permissions": "danger-full-access"}),
+            "sandbox_permissions",
+        ),
     ];
     for (arguments, name) in cases {
         session.bash(arguments).is_refused().holds(name);
     }
     let dsh = world.session("workspace-write").with("toolset", json!("dsh")).open();
-    let undescribed = dsh.end(dsh.begin_call(json!({"name": "bash", "arguments": {"command": "touch ran"}})));
+    let undescribed =
+        dsh.end(dsh.begin_call(json!({"name": "bash", "arguments": {"command": "touch ran"}})));
     assert!(undescribed.is_refused().holds("description").text().starts_with("Error: "));
     dsh.bash(json!({"command": "echo ignored keys", "nosuch": 1})).exits(0).says("ignored keys");
-    session.end(session.begin_call(json!({"name": "nosuchtool", "arguments": {}}))).is_refused().holds("nosuchtool");
+    session
+        .end(session.begin_call(json!({"name": "nosuchtool", "arguments": {}})))
+        .is_refused()
+        .holds("nosuchtool");
     assert!(!world.ws().join("ran").exists());
     world.finish();
 }
@@ -103,12 +113,19 @@ fn declarations_have_the_shape_that_was_asked_for() {
     let session = world.session("workspace-write").open();
     let list = |params| session.request("tools.list", params).unwrap()["tools"].clone();
     let mcp = list(json!({}));
-    assert_eq!((&mcp[0]["name"], &mcp[0]["inputSchema"]["type"]), (&json!("bash"), &json!("object")));
-    let names: Vec<&String> = mcp[0]["inputSchema"]["properties"].as_object().unwrap().keys().collect();
-    assert!(!names.iter().any(|name| ["run_in_background", "sandbox_permissions", "justification"].contains(&name.as_str())));
+    assert_eq!(
+        (&mcp[0]["name"], &mcp[0]["inputSchema"]["type"]),
+        (&json!("bash"), &json!("object"))
+    );
+    let names: Vec<&String> =
+        mcp[0]["inputSchema"]["properties"].as_object().unwrap().keys().collect();
+    assert!(!names.iter().any(|name| {
+        ["run_in_background", "sandbox_permissions", "justification"].contains(&name.as_str())
+    }));
     assert_eq!(list(json!({"format": "openai"}))[0]["function"]["name"], "bash");
     assert_eq!(list(json!({"format": "anthropic"}))[0]["input_schema"]["type"], "object");
-    let without = world.session("workspace-write").with("options", json!({"disable": ["bash"]})).open();
+    let without =
+        world.session("workspace-write").with("options", json!({"disable": ["bash"]})).open();
     assert_eq!(without.request("tools.list", json!({})).unwrap()["tools"], json!([]));
     without.run("echo x").is_refused().holds("bash");
     world.finish();
@@ -129,11 +146,17 @@ fn a_call_is_told_from_its_start_to_its_end() {
             seen.push(format!("{:?} {} {}", output.stream, output.offset, output.data));
             None
         }
-        Notice::CallFinished(finished) => Some(seen.push(format!("finished {} {:?}", finished.call, finished.status))),
+        Notice::CallFinished(finished) => {
+            seen.push(format!("finished {} {:?}", finished.call, finished.status));
+            Some(())
+        }
         _ => None,
     });
     seen[1..3].sort();
-    assert_eq!(seen, ["started told bash execute", "Stderr 0 err", "Stdout 0 out", "finished told Completed"]);
+    assert_eq!(
+        seen,
+        ["started told bash execute", "Stderr 0 err", "Stdout 0 out", "finished told Completed"]
+    );
     world.finish();
 }
 

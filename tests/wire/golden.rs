@@ -8,17 +8,24 @@ use brattice_protocol::codec::decode;
 use brattice_protocol::hello::{Hello, HelloParams};
 use brattice_protocol::outcome::CommandOutcome;
 use brattice_protocol::policy::{ExplainParams, Policy, ShowParams, Verdict};
-use brattice_protocol::session::{OpenParams, Session, SessionParams, SessionSummary, Turn, UpdateParams};
+use brattice_protocol::session::{
+    OpenParams, Session, SessionParams, SessionSummary, Turn, UpdateParams,
+};
 use brattice_protocol::status::{DaemonStatus, ShutdownParams};
 use brattice_protocol::task::{
     Empty, InputParams, KillParams, Output, OutputParams, StartParams, Started, WaitParams, Waited,
 };
-use brattice_protocol::tools::{CallFinished, CallOutput, CallParams, CallResult, CallStarted, CancelParams, ListParams, ToolList};
+use brattice_protocol::tools::{
+    CallFinished, CallOutput, CallParams, CallResult, CallStarted, CancelParams, ListParams,
+    ToolList,
+};
 use brattice_protocol::{Message, Request, RpcError};
 use serde_json::{Value, json};
 
 /// Reads a value as a type and writes it again.
-fn through<T: serde::Serialize + serde::de::DeserializeOwned>(value: Value) -> Result<Value, serde_json::Error> {
+fn through<T: serde::Serialize + serde::de::DeserializeOwned>(
+    value: Value,
+) -> Result<Value, serde_json::Error> {
     serde_json::to_value(serde_json::from_value::<T>(value)?)
 }
 
@@ -82,7 +89,9 @@ fn recorded_messages_parse_and_lose_nothing() {
             None => {
                 let line = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": recorded["params"]}).to_string();
                 let decoded = decode(line.as_bytes()).unwrap();
-                let Message::Request(Request { params: value, .. }) = decoded else { panic!("{decoded:?}") };
+                let Message::Request(Request { params: value, .. }) = decoded else {
+                    panic!("{decoded:?}")
+                };
                 (params(method, value.clone()), value)
             }
         };
@@ -100,7 +109,8 @@ fn holds(whole: &Value, part: &Value) -> bool {
             part.iter().all(|(key, value)| whole.get(key).is_some_and(|other| holds(other, value)))
         }
         (Value::Array(whole), Value::Array(part)) => {
-            whole.len() == part.len() && whole.iter().zip(part).all(|(whole, part)| holds(whole, part))
+            whole.len() == part.len()
+                && whole.iter().zip(part).all(|(whole, part)| holds(whole, part))
         }
         (whole, part) => whole == part,
     }

@@ -11,10 +11,22 @@ use serde_json::json;
 fn hello_tells_role_limits_and_layers() {
     let world = World::new();
     let hello = world.hello();
-    assert_eq!((hello.protocol, hello.daemon.name.as_str(), hello.role), (PROTOCOL, "bratticed", Role::Client));
-    let limits = WireLimits { message_bytes: 4 << 20, message_depth: 64, in_flight: 64, inline_bytes: 256 << 10 };
+    assert_eq!(
+        (hello.protocol, hello.daemon.name.as_str(), hello.role),
+        (PROTOCOL, "bratticed", Role::Client)
+    );
+    let limits = WireLimits {
+        message_bytes: 4 << 20,
+        message_depth: 64,
+        in_flight: 64,
+        inline_bytes: 256 << 10,
+    };
     assert_eq!(hello.limits, limits);
-    assert!(hello.sandbox.landlock_abi >= 3 && hello.sandbox.missing().is_none(), "{:?}", hello.sandbox);
+    assert!(
+        hello.sandbox.landlock_abi >= 3 && hello.sandbox.missing().is_none(),
+        "{:?}",
+        hello.sandbox
+    );
     assert_eq!(Wire::connect(&world.control()).hello().role, Role::Operator);
     world.finish();
 }

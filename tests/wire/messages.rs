@@ -42,8 +42,15 @@ fn what_is_no_message_is_told_and_hung_up_on() {
 fn what_is_too_long_or_too_deep_is_told_and_hung_up_on() {
     let world = World::new();
     let mut bystander = world.wire();
-    let long = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"session.list","params":{{"x":"{}"}}}}"#, "x".repeat(4 << 20));
-    let deep = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"session.list","params":{{"x":{}1{}}}}}"#, "[".repeat(80), "]".repeat(80));
+    let long = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"session.list","params":{{"x":"{}"}}}}"#,
+        "x".repeat(4 << 20)
+    );
+    let deep = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"session.list","params":{{"x":{}1{}}}}}"#,
+        "[".repeat(80),
+        "]".repeat(80)
+    );
     for line in [long, deep] {
         let error = told(&world, line.as_bytes());
         assert!(error.is(ErrorCode::TooLarge), "{error:?}");
@@ -90,15 +97,26 @@ fn bad_params_are_told_with_the_path_of_the_field() {
         ("session.open", json!({"workspace": ws, "network": "some"}), "params.network"),
         ("session.open", json!({"workspace": ws, "toolset": "nosuch"}), "params.toolset"),
         ("session.open", json!({"workspace": ws, "writable": "x"}), "params.writable"),
-        ("session.open", json!({"workspace": ws, "options": {"disable": [1]}}), "params.options.disable[0]"),
+        (
+            "session.open",
+            json!({"workspace": ws, "options": {"disable": [1]}}),
+            "params.options.disable[0]",
+        ),
         ("session.open", json!({"workspace": ws, "options": {"more": 1}}), "params.options.more"),
         ("session.close", json!({}), "session"),
-        ("tools.call", json!({"session": "x", "name": "bash", "arguments": [1]}), "params.arguments"),
+        (
+            "tools.call",
+            json!({"session": "x", "name": "bash", "arguments": [1]}),
+            "params.arguments",
+        ),
     ];
     for (method, params, path) in cases {
         let error = wire.request(method, params.clone()).unwrap_err();
         assert_eq!(error.code, -32602, "{method} {params}: {error:?}");
-        assert!(error.is(ErrorCode::Invalid) && error.message.contains(path), "{method} {params}: {error:?}");
+        assert!(
+            error.is(ErrorCode::Invalid) && error.message.contains(path),
+            "{method} {params}: {error:?}"
+        );
     }
     assert_eq!(world.sessions().len(), 0, "nothing was opened");
     world.finish();
@@ -108,14 +126,17 @@ fn bad_params_are_told_with_the_path_of_the_field() {
 fn more_requests_in_flight_than_the_limit_are_refused_and_cancels_still_read() {
     let world = World::new();
     let mut wire = world.wire();
-    let session = wire.request("session.open", json!({"workspace": world.ws()})).unwrap()["session"].clone();
+    let session =
+        wire.request("session.open", json!({"workspace": world.ws()})).unwrap()["session"].clone();
     let call = |name: String| json!({"session": session, "call": name, "name": "bash", "arguments": {"command": "sleep 900", "timeoutMs": 600_000}});
-    let calls: Vec<i64> = (0..64).map(|number| wire.begin("tools.call", call(format!("c{number}")))).collect();
+    let calls: Vec<i64> =
+        (0..64).map(|number| wire.begin("tools.call", call(format!("c{number}")))).collect();
     let refused = wire.begin("tools.call", call("one-too-many".to_owned()));
     let error = wire.wait(refused).unwrap_err();
     assert!(error.is(ErrorCode::Busy), "{error:?}");
     for number in 0..64 {
-        let cancel = wire.begin("tools.cancel", json!({"session": session, "call": format!("c{number}")}));
+        let cancel =
+            wire.begin("tools.cancel", json!({"session": session, "call": format!("c{number}")}));
         wire.wait(cancel).unwrap();
     }
     for call in calls {
@@ -130,13 +151,17 @@ fn more_requests_in_flight_than_the_limit_are_refused_and_cancels_still_read() {
 fn a_client_that_does_not_read_is_dropped_and_its_session_stays() {
     let world = World::new();
     let mut deaf = world.wire();
-    let session = deaf.request("session.open", json!({"workspace": world.ws()})).unwrap()["session"].clone();
+    let session =
+        deaf.request("session.open", json!({"workspace": world.ws()})).unwrap()["session"].clone();
     // Answers of 4 KiB and more each, never read, until the daemon stops reading and then drops the connection.
     let padding = "x".repeat(4000);
     let mut end = None;
     for _ in 0..20_000 {
-        let params = json!({"session": session, "path": format!("/{padding}"), "operation": "read"});
-        let line = json!({"jsonrpc": "2.0", "id": 1, "method": "policy.explain", "params": params}).to_string() + "\n";
+        let params =
+            json!({"session": session, "path": format!("/{padding}"), "operation": "read"});
+        let line = json!({"jsonrpc": "2.0", "id": 1, "method": "policy.explain", "params": params})
+            .to_string()
+            + "\n";
         if let Err(error) = deaf.send(line.as_bytes()) {
             end = Some(error.kind());
             break;

@@ -47,7 +47,9 @@ fn a_session_whose_client_went_away_is_resumed_and_its_call_went_on() {
     eventually("the command runs", || world.ws().join("started").exists().then_some(()));
     drop(first);
     let mut second = world.wire();
-    let resumed = eventually("the session is free", || second.request("session.resume", json!({"session": session})).ok());
+    let resumed = eventually("the session is free", || {
+        second.request("session.resume", json!({"session": session})).ok()
+    });
     assert_eq!(resumed["workspace"], json!(world.ws()));
     world.file("go", "");
     let same = json!({"session": session, "call": "long", "name": "bash", "arguments": {"command": command}});
@@ -75,7 +77,8 @@ fn an_operator_sees_and_resumes_every_session() {
 fn closing_a_session_stops_what_it_runs() {
     let world = World::new();
     let session = world.session("workspace-write").open();
-    let call = session.begin(json!({"command": "touch started; sleep 900 & setsid sleep 900 & wait"}));
+    let call =
+        session.begin(json!({"command": "touch started; sleep 900 & setsid sleep 900 & wait"}));
     eventually("the command runs", || world.ws().join("started").exists().then_some(()));
     session.request("session.close", json!({})).unwrap();
     assert_eq!(world.strays(), []);
@@ -90,7 +93,9 @@ fn closing_a_session_stops_what_it_runs() {
 fn c6_a_mode_changes_at_once_and_running_commands_keep_theirs() {
     let world = World::new();
     let session = world.session("workspace-write").open();
-    let call = session.begin(json!({"command": "touch started; while [ ! -e go ]; do sleep 0.05; done; echo x > kept"}));
+    let call = session.begin(
+        json!({"command": "touch started; while [ ! -e go ]; do sleep 0.05; done; echo x > kept"}),
+    );
     eventually("the command runs", || world.ws().join("started").exists().then_some(()));
     session.request("session.update", json!({"mode": "read-only"})).unwrap();
     session.run("touch refused").exits(1);

@@ -29,7 +29,10 @@ fn a_workspace_that_cannot_be_one_is_refused_and_named() {
     ];
     std::fs::create_dir_all(world.state().join("sessions")).unwrap();
     for (workspace, piece) in cases {
-        for params in [json!({"workspace": workspace}), json!({"workspace": world.ws(), "writable": [workspace]})] {
+        for params in [
+            json!({"workspace": workspace}),
+            json!({"workspace": world.ws(), "writable": [workspace]}),
+        ] {
             let error = world.wire().request("session.open", params.clone()).unwrap_err();
             let is_stated = error.is(ErrorCode::Invalid) || error.is(ErrorCode::Refused);
             assert!(is_stated && error.message.contains(piece), "{params}: {error:?}");
@@ -49,7 +52,8 @@ fn f12_a_cwd_or_workdir_widens_nothing() {
         session.bash(json!({"command": "echo x > f", "workdir": world.out()})).exits(1);
         assert!(!world.out().join("f").exists(), "{cwd}");
     }
-    let error = world.session("workspace-write").with("cwd", json!("nowhere")).try_open().err().unwrap();
+    let error =
+        world.session("workspace-write").with("cwd", json!("nowhere")).try_open().err().unwrap();
     assert!(error.is(ErrorCode::Invalid) && error.message.contains("nowhere"), "{error:?}");
     world.finish();
 }
@@ -68,8 +72,20 @@ fn a_session_says_where_it_is() {
         .open();
     let opened = session.opened();
     assert_eq!(
-        (opened.workspace.as_str(), opened.cwd.as_str(), opened.mode.as_str(), opened.toolset.as_str(), opened.network.as_str()),
-        (world.ws().to_str().unwrap(), world.ws().join("sub").to_str().unwrap(), "read-only", "dsh", "none")
+        (
+            opened.workspace.as_str(),
+            opened.cwd.as_str(),
+            opened.mode.as_str(),
+            opened.toolset.as_str(),
+            opened.network.as_str()
+        ),
+        (
+            world.ws().to_str().unwrap(),
+            world.ws().join("sub").to_str().unwrap(),
+            "read-only",
+            "dsh",
+            "none"
+        )
     );
     session.run("pwd").exits(0).says(world.ws().join("sub").to_str().unwrap());
     world.finish();

@@ -15,12 +15,7 @@ use super::duration;
 
 /// Runs commands in a sandbox, by way of the Brattice daemon.
 #[derive(Debug, Parser)]
-#[command(
-    name = "brattice",
-    version,
-    propagate_version = true,
-    max_term_width = 100
-)]
+#[command(name = "brattice", version, propagate_version = true, max_term_width = 100)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -41,9 +36,6 @@ pub(crate) struct Global {
     /// Fail where no daemon answers instead of starting one
     #[arg(long, global = true)]
     pub(crate) no_start: bool,
-    /// Let a daemon that is started run as root
-    #[arg(long, global = true, conflicts_with = "no_start")]
-    pub(crate) allow_root: bool,
     /// Print data instead of text
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -276,17 +268,12 @@ mod tests {
         ])
         .unwrap();
         assert!(arguments.global.json);
-        let Command::Run(run) = arguments.command else {
-            panic!("not run")
-        };
+        let Command::Run(run) = arguments.command else { panic!("not run") };
         assert_eq!(run.command, ["ls", "--mode", "-l"]);
         assert_eq!(run.timeout, Some(Duration::from_secs(90)));
         assert_eq!(run.confinement.mode, Some(Mode::ReadOnly));
         assert_eq!(run.confinement.network, Some(Network::None));
-        assert_eq!(
-            run.confinement.writable,
-            [PathBuf::from("/a"), PathBuf::from("/b")]
-        );
+        assert_eq!(run.confinement.writable, [PathBuf::from("/a"), PathBuf::from("/b")]);
     }
 
     #[test]
@@ -296,28 +283,10 @@ mod tests {
             (&[], ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand),
             (&["run"], ErrorKind::MissingRequiredArgument),
             (&["run", "ls"], ErrorKind::UnknownArgument),
+            (&["run", "--mode", "rw", "--", "ls"], ErrorKind::InvalidValue),
+            (&["run", "--timeout", "soon", "--", "ls"], ErrorKind::ValueValidation),
             (
-                &["run", "--mode", "rw", "--", "ls"],
-                ErrorKind::InvalidValue,
-            ),
-            (
-                &["run", "--timeout", "soon", "--", "ls"],
-                ErrorKind::ValueValidation,
-            ),
-            (
-                &[
-                    "call",
-                    "bash",
-                    "{}",
-                    "--session",
-                    "s",
-                    "--mode",
-                    "read-only",
-                ],
-                ErrorKind::ArgumentConflict,
-            ),
-            (
-                &["doctor", "--no-start", "--allow-root"],
+                &["call", "bash", "{}", "--session", "s", "--mode", "read-only"],
                 ErrorKind::ArgumentConflict,
             ),
         ];

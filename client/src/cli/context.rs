@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use brattice_client::start::{self, RootPolicy, StartOptions};
-use brattice_client::{Client, ConnectOptions, Locations};
+use brattice_client::{Client, ClientError, ConnectOptions, Locations};
 use brattice_protocol::location;
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ use super::terminal::{Format, Style};
 /// What to do where no daemon answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Absent {
-    Start(RootPolicy),
+    Start,
     Fail,
 }
 
@@ -39,24 +39,13 @@ impl Context {
             location::CONTROL_SOCKET if control_socket.is_some() => control_socket.clone(),
             _ => std::env::var_os(name),
         })?;
-        let absent = match (global.no_start, global.allow_root) {
-            (true, _) => Absent::Fail,
-            (false, true) => Absent::Start(RootPolicy::Allow),
-            (false, false) => Absent::Start(RootPolicy::Refuse),
-        };
-        Ok(Context {
-            locations,
-            format: Format::of(global),
-            absent,
-        })
+        let absent = if global.no_start { Absent::Fail } else { Absent::Start };
+        Ok(Context { locations, format: Format::of(global), absent })
     }
 
     /// The same, showing data whatever `--json` says.
     pub(crate) fn for_programs(&self) -> Self {
-        Context {
-            format: Format::Json,
-            ..self.clone()
-        }
+        Context { format: Format::Json, ..self.clone() }
     }
 
     /// A connection to the agents' socket.
@@ -81,11 +70,15 @@ impl Context {
     async fn connect(&self, socket: &Path) -> Result<Client, Failure> {
         match self.absent {
             Absent::Fail => Ok(Client::connect(socket, identity()).await?),
-            Absent::Start(root) => {
+            Absent::Start => {
+                let first = Client::connect(socket, identity()).await;
+                if !first.as_ref().is_err_and(ClientError::is_absent_daemon) {
+                    return Ok(first?);
+                }
                 let options = StartOptions {
                     program: start::find_daemon(),
                     locations: self.locations.clone(),
-                    root,
+                    root: root_policy(),
                 };
                 Ok(start::connect_or_start(socket, identity(), &options).await?)
             }
@@ -126,10 +119,18 @@ fn identity() -> ConnectOptions {
 fn absolute(path: Option<&Path>) -> Result<Option<OsString>, Failure> {
     path.map(|path| match std::path::absolute(path) {
         Ok(absolute) => Ok(absolute.into_os_string()),
-        Err(source) => Err(Failure::Path {
-            path: path.to_owned(),
-            source,
-        }),
+        Err(source) => Err(Failure::Path { path: path.to_owned(), source }),
     })
     .transpose()
+}
+
+/// Whoever calls as root has decided; the daemon that is started is told, and so is the caller.
+fn root_policy() -> RootPolicy {
+    if !rustix::process::geteuid().is_root() {
+        return RootPolicy::Refuse;
+    }
+    eprintln!(
+        "brattice: starting the daemon as root; its confined commands keep only the file-ownership capabilities"
+    );
+    RootPolicy::Allow
 }

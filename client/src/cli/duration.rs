@@ -56,13 +56,8 @@ mod tests {
     #[test]
     fn durations_are_read_by_their_unit() {
         let milliseconds = |text| parse(text).map(|duration| duration.as_millis());
-        let cases = [
-            ("500ms", 500),
-            ("90s", 90_000),
-            ("90", 90_000),
-            ("2m", 120_000),
-            ("1h", 3_600_000),
-        ];
+        let cases =
+            [("500ms", 500), ("90s", 90_000), ("90", 90_000), ("2m", 120_000), ("1h", 3_600_000)];
         for (text, expected) in cases {
             assert_eq!(milliseconds(text), Ok(expected), "{text}");
         }
@@ -80,12 +75,7 @@ mod tests {
 
     #[test]
     fn spans_are_told_by_their_two_largest_units() {
-        let cases = [
-            (7, "7s"),
-            (125, "2m 5s"),
-            (3_720, "1h 2m"),
-            (273_600, "3d 4h"),
-        ];
+        let cases = [(7, "7s"), (125, "2m 5s"), (3_720, "1h 2m"), (273_600, "3d 4h")];
         for (seconds, expected) in cases {
             assert_eq!(words(Duration::from_secs(seconds)), expected);
         }

@@ -41,27 +41,15 @@ pub(crate) enum Failure {
     #[error("not valid UTF-8: {}", .0.display())]
     NotUtf8(OsString),
     #[error("the arguments of {tool} are no JSON object")]
-    Arguments {
-        tool: String,
-        source: serde_json::Error,
-    },
+    Arguments { tool: String, source: serde_json::Error },
     #[error("cannot write {what} as JSON")]
-    Json {
-        what: &'static str,
-        source: serde_json::Error,
-    },
+    Json { what: &'static str, source: serde_json::Error },
     #[error("cannot write to standard {name}")]
-    Output {
-        name: &'static str,
-        source: io::Error,
-    },
+    Output { name: &'static str, source: io::Error },
     #[error("cannot read standard input")]
     Input(#[source] io::Error),
     #[error("the daemon sent output of {task} that is not base64")]
-    Garbled {
-        task: String,
-        source: brattice_protocol::bytes::BadBase64,
-    },
+    Garbled { task: String, source: brattice_protocol::bytes::BadBase64 },
     #[error("the command did not run: {}", reason.as_deref().unwrap_or("no reason was given"))]
     NotRun { reason: Option<String> },
     #[error("how the command ended is not known")]

@@ -17,10 +17,7 @@ pub(crate) fn main() -> ExitCode {
         Err(error) => return usage(&error),
     };
     let format = Format::of(&arguments.global);
-    let runtime = match tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-    {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(source) => return Failure::Runtime(source).report(format),
     };

@@ -16,11 +16,7 @@ pub(crate) enum Format {
 impl Format {
     /// The format that the flags ask for.
     pub(crate) fn of(global: &Global) -> Self {
-        if global.json {
-            Format::Json
-        } else {
-            Format::Text
-        }
+        if global.json { Format::Json } else { Format::Text }
     }
 }
 
@@ -47,11 +43,7 @@ impl Style {
     fn when(terminal: bool) -> Self {
         let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
             || std::env::var_os("TERM").is_some_and(|value| value == "dumb");
-        if terminal && !refused {
-            Style::Coloured
-        } else {
-            Style::Plain
-        }
+        if terminal && !refused { Style::Coloured } else { Style::Plain }
     }
 
     /// What matters most.
@@ -110,9 +102,6 @@ mod tests {
 
     #[test]
     fn plain_text_has_no_escape_sequences() {
-        assert_eq!(
-            (Style::Plain.red("x"), Style::Coloured.red("x").len()),
-            ("x".to_owned(), 10)
-        );
+        assert_eq!((Style::Plain.red("x"), Style::Coloured.red("x").len()), ("x".to_owned(), 10));
     }
 }

@@ -24,25 +24,11 @@ struct Ended {
 
 /// Makes the call and shows its result. Exit status 1 if it failed as a call.
 pub(crate) async fn call(context: &Context, arguments: Call) -> Result<ExitCode, Failure> {
-    let Call {
-        tool,
-        arguments,
-        session,
-        confinement,
-        toolset,
-    } = arguments;
-    let arguments: Map<String, Value> =
-        serde_json::from_str(&arguments).map_err(|source| Failure::Arguments {
-            tool: tool.clone(),
-            source,
-        })?;
+    let Call { tool, arguments, session, confinement, toolset } = arguments;
+    let arguments: Map<String, Value> = serde_json::from_str(&arguments)
+        .map_err(|source| Failure::Arguments { tool: tool.clone(), source })?;
     let title = title(&tool, &arguments);
-    let params = |session| CallParams {
-        session,
-        call: Some(fresh_id()),
-        name: tool,
-        arguments,
-    };
+    let params = |session| CallParams { session, call: Some(fresh_id()), name: tool, arguments };
     let ended = match session {
         Some(id) => {
             let client = context.operator().await?;
@@ -51,10 +37,7 @@ pub(crate) async fn call(context: &Context, arguments: Call) -> Result<ExitCode,
             make(&client, &params(SessionId::new(id)), &mut interrupts).await?
         }
         None => {
-            let open = OpenParams {
-                toolset,
-                ..confinement.open_params("brattice call")?
-            };
+            let open = OpenParams { toolset, ..confinement.open_params("brattice call")? };
             let client = context.agent().await?;
             announce(context, &title)?;
             let work = async |session: &Session, interrupts: &mut Interrupts| {
@@ -85,32 +68,18 @@ async fn make(
     };
     let cancelled = async {
         if let Some(call) = params.call.clone() {
-            client
-                .tools_cancel(&CancelParams {
-                    session: params.session.clone(),
-                    call,
-                })
-                .await?;
+            client.tools_cancel(&CancelParams { session: params.session.clone(), call }).await?;
         }
         calling.await
     };
     let result = interrupts.guard(cancelled).await?;
-    Ok(Ended {
-        result,
-        interrupt: Some(interrupt),
-    })
+    Ok(Ended { result, interrupt: Some(interrupt) })
 }
 
 /// An id that no other call of the session has: the session may be another program's.
 fn fresh_id() -> CallId {
-    let now = SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default();
-    CallId::new(format!(
-        "brattice-{}-{}",
-        std::process::id(),
-        now.as_nanos()
-    ))
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    CallId::new(format!("brattice-{}-{}", std::process::id(), now.as_nanos()))
 }
 
 fn announce(context: &Context, title: &str) -> Result<(), Failure> {
@@ -145,10 +114,7 @@ mod tests {
     #[test]
     fn a_title_shows_the_command() {
         let title_of = |arguments: Value| title("bash", arguments.as_object().unwrap());
-        assert_eq!(
-            title_of(json!({"command": "ls -l", "timeoutMs": 5})),
-            "🛠️ bash: ls -l"
-        );
+        assert_eq!(title_of(json!({"command": "ls -l", "timeoutMs": 5})), "🛠️ bash: ls -l");
         assert_eq!(title_of(json!({})), "🛠️ bash");
     }
 }

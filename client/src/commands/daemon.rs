@@ -29,20 +29,14 @@ async fn start(context: &Context) -> Result<ExitCode, Failure> {
     let ran_before = context.running_daemon().await?.is_some();
     let status = context.operator().await?.daemon_status().await?;
     context.show("the daemon's state", &status, |_| {
-        let how = if ran_before {
-            "already running"
-        } else {
-            "started"
-        };
+        let how = if ran_before { "already running" } else { "started" };
         format!("{how}: process {} at {}\n", status.pid, status.socket)
     })
 }
 
 async fn stop(context: &Context, params: ShutdownParams) -> Result<ExitCode, Failure> {
     let Some(client) = context.running_daemon().await? else {
-        return context.show("the answer", &json!({"stopped": false}), |_| {
-            absent(context)
-        });
+        return context.show("the answer", &json!({"stopped": false}), |_| absent(context));
     };
     let pid = client.daemon_status().await?.pid;
     match client.daemon_shutdown(&params).await {
@@ -60,16 +54,10 @@ async fn stop(context: &Context, params: ShutdownParams) -> Result<ExitCode, Fai
 async fn wait_until_gone(context: &Context, params: ShutdownParams) -> Result<(), Failure> {
     let deadline = Instant::now() + STOP;
     let mut pause = Duration::from_millis(5);
-    while tokio::net::UnixStream::connect(&context.locations.control_socket)
-        .await
-        .is_ok()
-    {
+    while tokio::net::UnixStream::connect(&context.locations.control_socket).await.is_ok() {
         if !params.drain && Instant::now() > deadline {
             let path = context.locations.control_socket.clone();
-            return Err(Failure::StillThere {
-                path,
-                seconds: STOP.as_secs(),
-            });
+            return Err(Failure::StillThere { path, seconds: STOP.as_secs() });
         }
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(Duration::from_millis(200));
@@ -87,18 +75,12 @@ async fn status(context: &Context) -> Result<ExitCode, Failure> {
 }
 
 fn absent(context: &Context) -> String {
-    format!(
-        "no daemon runs at {}\n",
-        context.locations.control_socket.display()
-    )
+    format!("no daemon runs at {}\n", context.locations.control_socket.display())
 }
 
 fn describe(status: &DaemonStatus) -> String {
     let facts = [
-        (
-            "daemon",
-            format!("{} {}", status.daemon.name, status.daemon.version),
-        ),
+        ("daemon", format!("{} {}", status.daemon.name, status.daemon.version)),
         ("process", status.pid.to_string()),
         ("up", words(Duration::from_millis(status.uptime_ms))),
         ("socket", status.socket.clone()),

@@ -41,37 +41,22 @@ pub(crate) async fn doctor(context: &Context) -> Result<ExitCode, Failure> {
         gaps: sandbox.layers.iter().filter_map(gap).collect(),
         confined_modes,
     };
-    let shown = context.show("the diagnosis", &diagnosis, |style| {
-        describe(&diagnosis, style)
-    })?;
-    Ok(if confined_modes {
-        shown
-    } else {
-        ExitCode::FAILURE
-    })
+    let shown = context.show("the diagnosis", &diagnosis, |style| describe(&diagnosis, style))?;
+    Ok(if confined_modes { shown } else { ExitCode::FAILURE })
 }
 
 fn gap(layer: &Layer) -> Option<Gap> {
     let Facts { costs, remedy, .. } = facts(layer.name);
     match layer.state {
         LayerState::On => None,
-        LayerState::Partial | LayerState::Off | LayerState::Missing => Some(Gap {
-            layer: layer.name,
-            state: layer.state,
-            costs,
-            remedy,
-        }),
+        LayerState::Partial | LayerState::Off | LayerState::Missing => {
+            Some(Gap { layer: layer.name, state: layer.state, costs, remedy })
+        }
     }
 }
 
 fn describe(diagnosis: &Diagnosis<'_>, style: Style) -> String {
-    let Diagnosis {
-        daemon,
-        socket,
-        sandbox,
-        confined_modes,
-        ..
-    } = diagnosis;
+    let Diagnosis { daemon, socket, sandbox, confined_modes, .. } = diagnosis;
     let mut text = format!("{} {} at {socket}\n", daemon.name, daemon.version);
     text.push_str(&match sandbox.landlock_abi {
         0 => "this kernel has no Landlock\n\n".to_owned(),
@@ -101,10 +86,7 @@ fn paragraph(layer: &Layer, style: Style) -> String {
         text.push_str(&format!("  why:   {reason}\n"));
     }
     if layer.state != LayerState::On {
-        text.push_str(&format!(
-            "  costs: {}\n  to do: {}\n",
-            facts.costs, facts.remedy
-        ));
+        text.push_str(&format!("  costs: {}\n  to do: {}\n", facts.costs, facts.remedy));
     }
     text
 }
@@ -171,10 +153,7 @@ mod tests {
                 Layer::with(LayerName::Landlock, LayerState::Missing, "ENOSYS"),
             ],
         };
-        let daemon = Peer {
-            name: "bratticed".into(),
-            version: "1".into(),
-        };
+        let daemon = Peer { name: "bratticed".into(), version: "1".into() };
         let diagnosis = Diagnosis {
             daemon: &daemon,
             socket: "/s".into(),
@@ -191,11 +170,7 @@ mod tests {
                  commands cannot run in read-only and workspace-write: a layer is missing\n"
             )
         );
-        let states: Vec<_> = diagnosis
-            .gaps
-            .iter()
-            .map(|gap| (gap.layer, gap.state))
-            .collect();
+        let states: Vec<_> = diagnosis.gaps.iter().map(|gap| (gap.layer, gap.state)).collect();
         assert_eq!(states, [(LayerName::Landlock, LayerState::Missing)]);
     }
 }

@@ -104,13 +104,9 @@ impl Interrupts {
 fn ignored_signals() -> io::Result<u64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .ok_or_else(|| {
-            io::Error::new(
-                io::ErrorKind::InvalidData,
-                "/proc/self/status tells no ignored signals",
-            )
-        })
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).ok_or_else(|| {
+        io::Error::new(io::ErrorKind::InvalidData, "/proc/self/status tells no ignored signals")
+    })
 }
 
 #[cfg(test)]

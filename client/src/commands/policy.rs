@@ -17,11 +17,7 @@ use crate::cli::{Context, Failure};
 pub(crate) async fn policy(context: &Context, arguments: Arguments) -> Result<ExitCode, Failure> {
     match arguments {
         Arguments::Show(confinement) => show(context, &confinement).await,
-        Arguments::Explain {
-            path,
-            write,
-            confinement,
-        } => {
+        Arguments::Explain { path, write, confinement } => {
             let question = Question::about(&path, if write { Wish::Write } else { Wish::Read })?;
             explain(context, &confinement, question).await
         }
@@ -32,9 +28,7 @@ async fn show(context: &Context, confinement: &Confinement) -> Result<ExitCode, 
     let params = confinement.open_params("brattice policy show")?;
     let client = context.agent().await?;
     let policy = in_session(&client, &params, async |session, interrupts| {
-        let params = ShowParams {
-            session: session.session.clone(),
-        };
+        let params = ShowParams { session: session.session.clone() };
         interrupts.guard(client.policy_show(&params)).await
     })
     .await?;
@@ -42,11 +36,8 @@ async fn show(context: &Context, confinement: &Confinement) -> Result<ExitCode, 
 }
 
 fn rules(policy: &Policy, style: Style) -> String {
-    let mut text = format!(
-        "mode     {}\nnetwork  {}\n\n",
-        style.bold(policy.mode.as_str()),
-        policy.network
-    );
+    let mut text =
+        format!("mode     {}\nnetwork  {}\n\n", style.bold(policy.mode.as_str()), policy.network);
     if !policy.mode.is_confined() {
         text.push_str("commands are not confined: no rules\n");
         return text;
@@ -104,11 +95,7 @@ impl Question {
                 },
             ),
         };
-        Ok(Question {
-            path: absolute,
-            canonical,
-            operation,
-        })
+        Ok(Question { path: absolute, canonical, operation })
     }
 }
 
@@ -139,11 +126,7 @@ async fn explain(
 ) -> Result<ExitCode, Failure> {
     let params = confinement.open_params("brattice policy explain")?;
     let client = context.agent().await?;
-    let Question {
-        path,
-        canonical,
-        operation,
-    } = &question;
+    let Question { path, canonical, operation } = &question;
     let (mode, verdict) = in_session(&client, &params, async |session, interrupts| {
         let params = ExplainParams {
             session: session.session.clone(),
@@ -154,26 +137,12 @@ async fn explain(
         Ok((session.mode, verdict))
     })
     .await?;
-    let explained = Explained {
-        path,
-        canonical,
-        operation: *operation,
-        mode,
-        verdict: &verdict,
-    };
-    context.show("the verdict", &explained, |style| {
-        sentence(&explained, style)
-    })
+    let explained = Explained { path, canonical, operation: *operation, mode, verdict: &verdict };
+    context.show("the verdict", &explained, |style| sentence(&explained, style))
 }
 
 fn sentence(explained: &Explained<'_>, style: Style) -> String {
-    let Explained {
-        path,
-        canonical,
-        operation,
-        mode,
-        verdict,
-    } = explained;
+    let Explained { path, canonical, operation, mode, verdict } = explained;
     let verb = match operation {
         Operation::Read => "read",
         Operation::Execute => "execute",
@@ -181,11 +150,7 @@ fn sentence(explained: &Explained<'_>, style: Style) -> String {
         Operation::Create => "create",
         Operation::Remove => "remove",
     };
-    let answer = if verdict.allowed {
-        style.green("allowed")
-    } else {
-        style.red("refused")
-    };
+    let answer = if verdict.allowed { style.green("allowed") } else { style.red("refused") };
     let why = match (&verdict.rule, &verdict.layer) {
         (Some(rule), Some(layer)) => format!("by the {layer} rule \"{rule}\""),
         (Some(rule), None) => format!("by the rule \"{rule}\""),
@@ -212,21 +177,15 @@ mod tests {
     #[test]
     fn a_wish_becomes_an_operation_on_where_the_path_leads() {
         let question = |path, wish| {
-            let Question {
-                canonical,
-                operation,
-                ..
-            } = Question::about(Path::new(path), wish).unwrap();
+            let Question { canonical, operation, .. } =
+                Question::about(Path::new(path), wish).unwrap();
             (canonical, operation)
         };
         assert_eq!(
             question("/proc/../dev/null", Wish::Read),
             ("/dev/null".into(), Operation::Read)
         );
-        assert_eq!(
-            question("/dev/null", Wish::Write),
-            ("/dev/null".into(), Operation::Write)
-        );
+        assert_eq!(question("/dev/null", Wish::Write), ("/dev/null".into(), Operation::Write));
         let fresh = "/dev/../dev/brattice-none/x";
         assert_eq!(
             question(fresh, Wish::Write),

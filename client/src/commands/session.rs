@@ -28,18 +28,14 @@ pub(crate) async fn session(context: &Context, arguments: Session) -> Result<Exi
         Session::Close { id } => {
             let session = SessionId::new(&id);
             client.session_close(&session).await?;
-            context.show("the answer", &json!({"closed": session}), |_| {
-                format!("closed {id}\n")
-            })
+            context.show("the answer", &json!({"closed": session}), |_| format!("closed {id}\n"))
         }
     }
 }
 
 async fn find(client: &Client, id: &str) -> Result<SessionSummary, Failure> {
     let sessions = client.session_list().await?;
-    let found = sessions
-        .into_iter()
-        .find(|summary| summary.session.as_str() == id);
+    let found = sessions.into_iter().find(|summary| summary.session.as_str() == id);
     found.ok_or_else(|| Failure::UnknownSession(id.to_owned()))
 }
 
@@ -64,10 +60,7 @@ fn list(sessions: &[SessionSummary]) -> String {
 fn describe(summary: &SessionSummary) -> String {
     let facts = [
         ("session", summary.session.to_string()),
-        (
-            "label",
-            summary.label.clone().unwrap_or_else(|| "none".to_owned()),
-        ),
+        ("label", summary.label.clone().unwrap_or_else(|| "none".to_owned())),
         ("workspace", summary.workspace.clone()),
         ("mode", summary.mode.to_string()),
         ("toolset", summary.toolset.as_str().to_owned()),

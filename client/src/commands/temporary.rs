@@ -18,9 +18,7 @@ pub(crate) async fn in_session<T>(
     let mut interrupts = Interrupts::listen()?;
     let session = interrupts.guard(client.session_open(params)).await?;
     let outcome = work(&session, &mut interrupts).await;
-    let closed = interrupts
-        .guard(client.session_close(&session.session))
-        .await;
+    let closed = interrupts.guard(client.session_close(&session.session)).await;
     let value = outcome?;
     closed?;
     Ok(value)

@@ -13,25 +13,12 @@ use crate::cli::{Context, Failure};
 
 /// Shows the declarations; as JSON where a shape or `--json` was asked for.
 pub(crate) async fn tools(context: &Context, arguments: Tools) -> Result<ExitCode, Failure> {
-    let Tools {
-        toolset,
-        format,
-        workspace,
-    } = arguments;
-    let confinement = Confinement {
-        workspace,
-        ..Confinement::default()
-    };
-    let params = OpenParams {
-        toolset,
-        ..confinement.open_params("brattice tools")?
-    };
+    let Tools { toolset, format, workspace } = arguments;
+    let confinement = Confinement { workspace, ..Confinement::default() };
+    let params = OpenParams { toolset, ..confinement.open_params("brattice tools")? };
     let client = context.agent().await?;
     let declared = in_session(&client, &params, async |session, interrupts| {
-        let params = ListParams {
-            session: session.session.clone(),
-            format,
-        };
+        let params = ListParams { session: session.session.clone(), format };
         interrupts.guard(client.tools_list(&params)).await
     })
     .await?;
@@ -40,12 +27,7 @@ pub(crate) async fn tools(context: &Context, arguments: Tools) -> Result<ExitCod
         None => context.clone(),
     };
     shown.show("the tools", &declared.tools, |style| {
-        declared
-            .tools
-            .iter()
-            .map(|tool| describe(tool, style))
-            .collect::<Vec<_>>()
-            .join("\n")
+        declared.tools.iter().map(|tool| describe(tool, style)).collect::<Vec<_>>().join("\n")
     })
 }
 
@@ -53,11 +35,8 @@ pub(crate) async fn tools(context: &Context, arguments: Tools) -> Result<ExitCod
 fn describe(declaration: &Value, style: Style) -> String {
     match serde_json::from_value::<Tool>(declaration.clone()) {
         Ok(tool) => {
-            let description: String = tool
-                .description
-                .lines()
-                .map(|line| format!("  {line}\n"))
-                .collect();
+            let description: String =
+                tool.description.lines().map(|line| format!("  {line}\n")).collect();
             format!("{} ({})\n{description}", style.bold(&tool.name), tool.title)
         }
         Err(_) => format!("{declaration:#}\n"),

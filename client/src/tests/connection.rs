@@ -18,10 +18,8 @@ async fn connected() -> (Folder, Client, Daemon) {
     let folder = Folder::new();
     let socket = folder.join("s");
     let listener: UnixListener = Daemon::listen(&socket);
-    let (client, daemon) = tokio::join!(
-        Client::connect(&socket, options()),
-        Daemon::greet(&listener)
-    );
+    let (client, daemon) =
+        tokio::join!(Client::connect(&socket, options()), Daemon::greet(&listener));
     (folder, client.unwrap(), daemon)
 }
 
@@ -37,15 +35,11 @@ async fn hello_says_who_connects_and_keeps_the_answer() {
     let serve = async {
         let mut daemon = Daemon::accept(&listener).await;
         let request = daemon.request().await;
-        daemon
-            .answer(&request, serde_json::to_value(hello()).unwrap())
-            .await;
+        daemon.answer(&request, serde_json::to_value(hello()).unwrap()).await;
         request
     };
-    let (client, request) = tokio::join!(
-        Client::connect(&socket, options().watching([Watch::Output])),
-        serve
-    );
+    let (client, request) =
+        tokio::join!(Client::connect(&socket, options().watching([Watch::Output])), serve);
     assert_eq!(*client.unwrap().hello(), hello());
     assert_eq!(request.method, "hello");
     assert_eq!(
@@ -63,10 +57,7 @@ async fn answers_find_their_requests_in_any_order() {
         daemon.answer(&first, first.params.clone()).await;
     };
     let (first, second, ()) = tokio::join!(echo(&client, 1), echo(&client, 2), serve);
-    assert_eq!(
-        (first.unwrap(), second.unwrap()),
-        (json!({"value": 1}), json!({"value": 2}))
-    );
+    assert_eq!((first.unwrap(), second.unwrap()), (json!({"value": 1}), json!({"value": 2})));
 }
 
 #[tokio::test]
@@ -80,15 +71,10 @@ async fn an_error_keeps_its_code_and_hint_and_the_connection_goes_on() {
         let request = daemon.request().await;
         daemon.answer(&request, json!(true)).await;
     };
-    let (outcomes, ()) = tokio::join!(
-        async { (echo(&client, 1).await, echo(&client, 2).await) },
-        serve
-    );
+    let (outcomes, ()) =
+        tokio::join!(async { (echo(&client, 1).await, echo(&client, 2).await) }, serve);
     let error = outcomes.0.unwrap_err();
-    assert_eq!(
-        (error.to_string().as_str(), error.hint()),
-        ("no such mode", Some("use read-only"))
-    );
+    assert_eq!((error.to_string().as_str(), error.hint()), ("no such mode", Some("use read-only")));
     assert!(matches!(error, ClientError::Rpc(error) if error == refusal));
     assert_eq!(outcomes.1.unwrap(), json!(true));
 }
@@ -115,9 +101,7 @@ async fn a_refused_connection_says_why() {
     let refusal = RpcError::new(ErrorCode::Refused, "peer is inside a sandbox");
     let serve = async {
         let mut daemon = Daemon::accept(&listener).await;
-        daemon
-            .say(&json!({"jsonrpc": "2.0", "id": null, "error": refusal}).to_string())
-            .await;
+        daemon.say(&json!({"jsonrpc": "2.0", "id": null, "error": refusal}).to_string()).await;
     };
     let (outcome, ()) = tokio::join!(Client::connect(&socket, options()), serve);
     assert!(
@@ -130,37 +114,24 @@ async fn a_refused_connection_says_why() {
 async fn a_line_that_is_no_message_ends_the_connection() {
     let (_folder, client, mut daemon) = connected().await;
     let (outcome, ()) = tokio::join!(echo(&client, 1), daemon.say("{"));
-    assert!(
-        matches!(outcome, Err(ClientError::Undecodable(_))),
-        "{outcome:?}"
-    );
+    assert!(matches!(outcome, Err(ClientError::Undecodable(_))), "{outcome:?}");
 }
 
 #[tokio::test]
 async fn nobody_at_the_socket_is_an_absent_daemon() {
     let folder = Folder::new();
-    let error = Client::connect(&folder.join("s"), options())
-        .await
-        .unwrap_err();
+    let error = Client::connect(&folder.join("s"), options()).await.unwrap_err();
     assert!(error.is_absent_daemon());
     let stale = folder.join("stale");
     drop(Daemon::listen(&stale));
-    assert!(
-        Client::connect(&stale, options())
-            .await
-            .unwrap_err()
-            .is_absent_daemon()
-    );
+    assert!(Client::connect(&stale, options()).await.unwrap_err().is_absent_daemon());
 }
 
 #[tokio::test]
 async fn a_request_that_no_daemon_would_read_is_not_sent() {
     let (_folder, client, _daemon) = connected().await;
     let outcome: Result<Value, _> = client.request("echo", &"x".repeat(4 << 20)).await;
-    assert!(
-        matches!(outcome, Err(ClientError::TooLarge { .. })),
-        "{outcome:?}"
-    );
+    assert!(matches!(outcome, Err(ClientError::TooLarge { .. })), "{outcome:?}");
 }
 
 #[tokio::test]
@@ -181,10 +152,7 @@ async fn a_slow_subscriber_loses_the_oldest_and_learns_how_many() {
     assert_eq!(answer.unwrap(), json!(true));
     assert_eq!(notices.next().await, Some(Notice::Skipped(3)));
     for number in 3..sent {
-        let told = Notification {
-            method: "tick".into(),
-            params: json!({"number": number}),
-        };
+        let told = Notification { method: "tick".into(), params: json!({"number": number}) };
         assert_eq!(notices.next().await, Some(Notice::Other(told)));
     }
 }
@@ -206,14 +174,9 @@ async fn known_notifications_are_typed() {
 #[tokio::test]
 async fn a_question_is_declined() {
     let (_folder, _client, mut daemon) = connected().await;
-    daemon
-        .say(r#"{"jsonrpc":"2.0","id":"q","method":"question.request"}"#)
-        .await;
+    daemon.say(r#"{"jsonrpc":"2.0","id":"q","method":"question.request"}"#).await;
     match daemon.message().await {
-        Message::Response(Response {
-            outcome: Err(error),
-            ..
-        }) => {
+        Message::Response(Response { outcome: Err(error), .. }) => {
             assert_eq!(error.code, RpcError::METHOD_NOT_FOUND);
             assert_eq!(error.message, "this client answers no question.request");
         }

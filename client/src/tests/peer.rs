@@ -49,10 +49,7 @@ impl Daemon {
     pub(crate) async fn accept(listener: &UnixListener) -> Self {
         let (stream, _) = listener.accept().await.unwrap();
         let (reader, writer) = UnixStream::into_split(stream);
-        Daemon {
-            reader: BufReader::new(reader),
-            writer,
-        }
+        Daemon { reader: BufReader::new(reader), writer }
     }
 
     /// Accepts a connection and answers its `hello`.
@@ -60,9 +57,7 @@ impl Daemon {
         let mut daemon = Daemon::accept(listener).await;
         let request = daemon.request().await;
         assert_eq!(request.method, "hello");
-        daemon
-            .answer(&request, serde_json::to_value(hello()).unwrap())
-            .await;
+        daemon.answer(&request, serde_json::to_value(hello()).unwrap()).await;
         daemon
     }
 
@@ -80,8 +75,7 @@ impl Daemon {
     }
 
     pub(crate) async fn answer(&mut self, request: &Request, result: Value) {
-        self.say(&json!({"jsonrpc": "2.0", "id": request.id, "result": result}).to_string())
-            .await;
+        self.say(&json!({"jsonrpc": "2.0", "id": request.id, "result": result}).to_string()).await;
     }
 
     /// Waits for the client to close the connection.
@@ -92,20 +86,14 @@ impl Daemon {
     }
 
     pub(crate) async fn say(&mut self, line: &str) {
-        self.writer
-            .write_all(format!("{line}\n").as_bytes())
-            .await
-            .unwrap();
+        self.writer.write_all(format!("{line}\n").as_bytes()).await.unwrap();
     }
 }
 
 pub(crate) fn hello() -> Hello {
     Hello {
         protocol: PROTOCOL,
-        daemon: Peer {
-            name: "played".into(),
-            version: "0".into(),
-        },
+        daemon: Peer { name: "played".into(), version: "0".into() },
         role: Role::Client,
         sandbox: LayerReport::default(),
         limits: WireLimits {

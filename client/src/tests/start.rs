@@ -20,31 +20,17 @@ fn daemon(folder: &Folder, script: &str) -> StartOptions {
         control_socket: folder.join("c"),
         state: folder.join("state"),
     };
-    StartOptions {
-        program,
-        locations,
-        root: RootPolicy::Refuse,
-    }
+    StartOptions { program, locations, root: RootPolicy::Refuse }
 }
 
 #[tokio::test]
 async fn a_daemon_is_told_its_paths_and_waited_for() {
     let folder = Folder::new();
     let told = folder.join("told");
-    let options = daemon(
-        &folder,
-        &format!("printf '%s ' \"$@\" > {}; echo READY", told.display()),
-    );
-    let allowed = StartOptions {
-        root: RootPolicy::Allow,
-        ..options.clone()
-    };
+    let options = daemon(&folder, &format!("printf '%s ' \"$@\" > {}; echo READY", told.display()));
+    let allowed = StartOptions { root: RootPolicy::Allow, ..options.clone() };
     start_daemon(&allowed).await.unwrap();
-    let Locations {
-        socket,
-        control_socket,
-        state,
-    } = &options.locations;
+    let Locations { socket, control_socket, state } = &options.locations;
     let expected = format!(
         "--socket {} --control-socket {} --state {} --allow-root ",
         socket.display(),
@@ -52,13 +38,8 @@ async fn a_daemon_is_told_its_paths_and_waited_for() {
         state.display()
     );
     assert_eq!(std::fs::read_to_string(told).unwrap(), expected);
-    let mode = |name: &str| {
-        std::fs::metadata(folder.join(name))
-            .unwrap()
-            .permissions()
-            .mode()
-            & 0o777
-    };
+    let mode =
+        |name: &str| std::fs::metadata(folder.join(name)).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("state"), mode("state/daemon.log")), (0o700, 0o600));
 }
 
@@ -67,16 +48,9 @@ async fn a_daemon_that_does_not_start_is_quoted() {
     let folder = Folder::new();
     let options = daemon(&folder, "echo >&2 no bash here; echo >&2; exit 3");
     std::fs::create_dir(&options.locations.state).unwrap();
-    std::fs::write(
-        options.locations.state.join("daemon.log"),
-        "an earlier day\n",
-    )
-    .unwrap();
+    std::fs::write(options.locations.state.join("daemon.log"), "an earlier day\n").unwrap();
     let error = start_daemon(&options).await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the daemon did not start (exit status: 3): no bash here"
-    );
+    assert_eq!(error.to_string(), "the daemon did not start (exit status: 3): no bash here");
 }
 
 #[tokio::test]
@@ -86,10 +60,7 @@ async fn a_missing_program_is_named_with_a_hint() {
     options.program = folder.join("nowhere");
     let error = start_daemon(&options).await.unwrap_err();
     assert!(matches!(error, StartError::Spawn { .. }), "{error:?}");
-    assert_eq!(
-        error.hint(),
-        Some("install bratticed beside brattice or in a folder of PATH")
-    );
+    assert_eq!(error.hint(), Some("install bratticed beside brattice or in a folder of PATH"));
 }
 
 #[tokio::test]

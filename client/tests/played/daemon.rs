@@ -63,21 +63,10 @@ impl Played {
         let (tell, methods) = mpsc::channel();
         let thread = std::thread::spawn(move || {
             let (stream, _) = listener.accept().unwrap();
-            Play {
-                script,
-                stream,
-                seen: Seen::default(),
-                parked: Vec::new(),
-                over: false,
-            }
-            .serve(&tell)
+            Play { script, stream, seen: Seen::default(), parked: Vec::new(), over: false }
+                .serve(&tell)
         });
-        Played {
-            socket,
-            folder,
-            methods,
-            thread: Some(thread),
-        }
+        Played { socket, folder, methods, thread: Some(thread) }
     }
 
     /// Waits until the client has asked for `method`.
@@ -130,15 +119,9 @@ impl Play {
     }
 
     fn say(&mut self, request: Request, result: Value) {
-        let response = Response {
-            id: Some(request.id),
-            outcome: Ok(result),
-        };
+        let response = Response { id: Some(request.id), outcome: Ok(result) };
         // The client may be gone.
-        drop(
-            self.stream
-                .write_all(&codec::encode(&Message::Response(response))),
-        );
+        drop(self.stream.write_all(&codec::encode(&Message::Response(response))));
     }
 
     fn answer(&mut self, Request { method, params, .. }: &Request) -> Option<Value> {
@@ -158,14 +141,10 @@ impl Play {
                 Some(json!({"task": "bash-1"}))
             }
             "task.output" => self.output(&serde_json::from_value(params.clone()).unwrap()),
-            "task.wait" => self
-                .over
-                .then(|| json!({"task": "bash-1", "outcome": self.outcome()})),
+            "task.wait" => self.over.then(|| json!({"task": "bash-1", "outcome": self.outcome()})),
             "task.input" => {
                 let input: InputParams = serde_json::from_value(params.clone()).unwrap();
-                self.seen
-                    .input
-                    .extend(bytes::decode(&input.data, input.encoding).unwrap());
+                self.seen.input.extend(bytes::decode(&input.data, input.encoding).unwrap());
                 self.over |= input.eof && self.script.ends == Ends::WithInput;
                 Some(json!({}))
             }

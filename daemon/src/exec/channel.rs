@@ -8,8 +8,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags,
+    SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -62,7 +62,10 @@ pub(crate) struct Packet {
 
 impl Packet {
     /// Writes the message down.
-    pub(crate) fn new(message: &impl Serialize, descriptors: Vec<OwnedFd>) -> Result<Self, ChannelError> {
+    pub(crate) fn new(
+        message: &impl Serialize,
+        descriptors: Vec<OwnedFd>,
+    ) -> Result<Self, ChannelError> {
         let bytes = serde_json::to_vec(message).map_err(ChannelError::Shape)?;
         if bytes.len() > MAX_MESSAGE || descriptors.len() > MAX_DESCRIPTORS {
             return Err(ChannelError::TooLarge);
@@ -74,8 +77,12 @@ impl Packet {
 impl Channel {
     /// Two connected ends, both close-on-exec.
     pub(crate) fn pair() -> Result<(Channel, Channel), Errno> {
-        let (one, other) =
-            rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+        let (one, other) = rustix::net::socketpair(
+            AddressFamily::UNIX,
+            SocketType::SEQPACKET,
+            SocketFlags::CLOEXEC,
+            None,
+        )?;
         Ok((Channel(one), Channel(other)))
     }
 
@@ -88,7 +95,6 @@ impl Channel {
     pub(crate) fn into_fd(self) -> OwnedFd {
         self.0
     }
-
 }
 
 impl<F: AsFd> Channel<F> {
@@ -108,24 +114,36 @@ impl<F: AsFd> Channel<F> {
     }
 
     /// Sends one message.
-    pub(crate) fn send(&self, message: &impl Serialize, descriptors: Vec<OwnedFd>) -> Result<(), ChannelError> {
+    pub(crate) fn send(
+        &self,
+        message: &impl Serialize,
+        descriptors: Vec<OwnedFd>,
+    ) -> Result<(), ChannelError> {
         self.send_packet(&Packet::new(message, descriptors)?)
     }
 
     /// Sends a message that was written down before.
     pub(crate) fn send_packet(&self, packet: &Packet) -> Result<(), ChannelError> {
         let borrowed: Vec<BorrowedFd<'_>> = packet.descriptors.iter().map(AsFd::as_fd).collect();
-        let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
+        let mut space =
+            [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
         if !borrowed.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(&borrowed)) {
             return Err(ChannelError::TooLarge);
         }
         loop {
-            match rustix::net::sendmsg(&self.0, &[IoSlice::new(&packet.bytes)], &mut ancillary, SendFlags::NOSIGNAL) {
+            match rustix::net::sendmsg(
+                &self.0,
+                &[IoSlice::new(&packet.bytes)],
+                &mut ancillary,
+                SendFlags::NOSIGNAL,
+            ) {
                 Ok(_) => return Ok(()),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Err(ChannelError::Full),
-                Err(Errno::PIPE | Errno::CONNRESET | Errno::NOTCONN) => return Err(ChannelError::Closed),
+                Err(Errno::PIPE | Errno::CONNRESET | Errno::NOTCONN) => {
+                    return Err(ChannelError::Closed);
+                }
                 Err(errno) => return Err(ChannelError::Socket(errno)),
             }
         }
@@ -139,11 +157,13 @@ impl<F: AsFd> Channel<F> {
             return Err(ChannelError::TooLarge);
         }
         let mut bytes = vec![0u8; length];
-        let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
+        let mut space =
+            [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         let answer = loop {
             let mut parts = [IoSliceMut::new(&mut bytes)];
-            match rustix::net::recvmsg(&self.0, &mut parts, &mut ancillary, RecvFlags::CMSG_CLOEXEC) {
+            match rustix::net::recvmsg(&self.0, &mut parts, &mut ancillary, RecvFlags::CMSG_CLOEXEC)
+            {
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Err(ChannelError::Full),
                 Err(Errno::CONNRESET) => return Err(ChannelError::Closed),
@@ -165,7 +185,8 @@ impl<F: AsFd> Channel<F> {
             })
             .flatten()
             .collect();
-        let message = serde_json::from_slice(&bytes[..answer.bytes]).map_err(ChannelError::Shape)?;
+        let message =
+            serde_json::from_slice(&bytes[..answer.bytes]).map_err(ChannelError::Shape)?;
         Ok(Received { message, descriptors })
     }
 }

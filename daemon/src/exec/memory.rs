@@ -12,7 +12,10 @@ pub(crate) fn sealed(name: &str, content: &[u8]) -> std::io::Result<OwnedFd> {
     let mut file = File::from(fd);
     file.write_all(content)?;
     file.seek(SeekFrom::Start(0))?;
-    rustix::fs::fcntl_add_seals(&file, SealFlags::SEAL | SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE)?;
+    rustix::fs::fcntl_add_seals(
+        &file,
+        SealFlags::SEAL | SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE,
+    )?;
     Ok(file.into())
 }
 
@@ -43,7 +46,9 @@ mod tests {
 
     #[test]
     fn what_is_joined_is_split_again() {
-        for texts in [vec![], vec![b"".to_vec()], vec![b"a=b".to_vec(), b"".to_vec(), b"\xff".to_vec()]] {
+        for texts in
+            [vec![], vec![b"".to_vec()], vec![b"a=b".to_vec(), b"".to_vec(), b"\xff".to_vec()]]
+        {
             assert_eq!(split(&join(texts.clone())), texts);
         }
     }

@@ -104,8 +104,6 @@ pub(crate) enum FromSupervisor {
     Started {
         /// The task.
         task: TaskId,
-        /// The program's process.
-        pid: u32,
     },
     /// The program did not run.
     StartFailed {
@@ -241,8 +239,6 @@ pub(crate) enum FromKeeper {
     Started {
         /// The keeper's own process.
         keeper: u32,
-        /// The program's.
-        pid: u32,
     },
     /// The program did not run; nothing is left and the keeper ends.
     Failed(Failure),

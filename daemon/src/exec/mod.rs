@@ -31,7 +31,8 @@ use brattice_policy::layer::LayerReport;
 
 pub(crate) use launcher::main as launcher_main;
 pub(crate) use link::{
-    InputEnd, InputError, ReadError, RunError, StopReason, Supervisor, SupervisorError, SupervisorSpec, TaskHandle, find_bash,
+    InputEnd, InputError, ReadError, RunError, StopReason, Supervisor, SupervisorError,
+    SupervisorSpec, TaskHandle, find_bash,
 };
 pub(crate) use supervisor::{LOCK, main as supervisor_main};
 

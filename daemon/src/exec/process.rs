@@ -105,7 +105,13 @@ mod tests {
         let process = parse(42, line).unwrap();
         assert_eq!(
             process,
-            Process { pid: 42, parent: 7, name: "a) b (c".to_owned(), started: 98765, zombie: false }
+            Process {
+                pid: 42,
+                parent: 7,
+                name: "a) b (c".to_owned(),
+                started: 98765,
+                zombie: false
+            }
         );
     }
 

@@ -25,11 +25,7 @@ impl Methods {
     }
 
     pub(super) fn daemon_shutdown(&self, params: ShutdownParams) -> Empty {
-        let stage = if params.drain {
-            Stage::Draining
-        } else {
-            Stage::Stopping
-        };
+        let stage = if params.drain { Stage::Draining } else { Stage::Stopping };
         tracing::info!(?stage, "an operator asked for the daemon's end");
         self.stages.advance(stage);
         Empty {}

@@ -12,8 +12,5 @@ pub(super) fn answer() -> (Peer, LayerReport) {
 
 /// The daemon's name and version.
 pub(super) fn peer() -> Peer {
-    Peer {
-        name: "bratticed".to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-    }
+    Peer { name: "bratticed".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }
 }

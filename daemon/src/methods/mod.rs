@@ -53,13 +53,7 @@ impl Methods {
         locations: Locations,
     ) -> Arc<Self> {
         let (connections, started) = (AtomicUsize::new(0), Instant::now());
-        Arc::new(Methods {
-            registry,
-            stages,
-            locations,
-            connections,
-            started,
-        })
+        Arc::new(Methods { registry, stages, locations, connections, started })
     }
 
     fn session(&self, id: &SessionId, from: &Arc<Connection>) -> Result<Arc<Session>, RpcError> {
@@ -129,10 +123,7 @@ fn read<T: DeserializeOwned>(params: Value) -> Result<T, RpcError> {
 
 fn answer(result: impl Serialize) -> Result<Value, RpcError> {
     serde_json::to_value(result).map_err(|error| {
-        RpcError::new(
-            ErrorCode::Unavailable,
-            format!("the result cannot be written: {error}"),
-        )
+        RpcError::new(ErrorCode::Unavailable, format!("the result cannot be written: {error}"))
     })
 }
 

@@ -19,11 +19,7 @@ impl Methods {
         params: ShowParams,
     ) -> Result<Policy, RpcError> {
         let profile = self.session(&params.session, from)?.profile();
-        Ok(Policy {
-            mode: profile.mode,
-            network: profile.network,
-            grants: profile.grants(),
-        })
+        Ok(Policy { mode: profile.mode, network: profile.network, grants: profile.grants() })
     }
 
     pub(super) async fn policy_explain(

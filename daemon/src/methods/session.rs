@@ -46,9 +46,7 @@ impl Methods {
         from: &Arc<Connection>,
         params: SessionParams,
     ) -> Result<Turn, RpcError> {
-        Ok(Turn {
-            counters: self.session(&params.session, from)?.turn(),
-        })
+        Ok(Turn { counters: self.session(&params.session, from)?.turn() })
     }
 
     pub(super) async fn close(

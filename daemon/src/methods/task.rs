@@ -52,32 +52,26 @@ impl Methods {
         let session = self.session(&params.session, from)?;
         self.stages.admit()?;
         let limits = &self.registry.grounds().limits;
-        let StartParams {
-            command,
-            argv,
-            workdir,
-            stdin,
-            timeout_ms,
-            session: _,
-        } = params;
+        let StartParams { command, argv, workdir, stdin, timeout_ms, session: _ } = params;
         let program = program(command, argv, limits)?;
         if timeout_ms == Some(0) {
             return Err(invalid(
                 "params.timeout_ms: expected a positive number of milliseconds, got 0",
             ));
         }
-        let cwd = crate::tools::resolve_workdir(session.cwd(), workdir.as_deref()).await?;
+        if workdir.as_ref().is_some_and(|workdir| workdir.contains('\0')) {
+            return Err(invalid("params.workdir: expected text without NUL characters"));
+        }
         let command = Command {
             program,
-            cwd,
+            cwd: session.working_directory(workdir.as_deref()),
             stdin: if stdin { Stdin::Pipe } else { Stdin::Null },
             streams: session.toolset().streams,
             timeout: timeout_ms.map(Duration::from_millis),
         };
         let task = session.start(command).await?;
-        Ok(Started {
-            task: task.id().clone(),
-        })
+        tokio::spawn(task.clone().keep_when_ended());
+        Ok(Started { task: task.id().clone() })
     }
 
     pub(super) async fn task_output(
@@ -86,24 +80,16 @@ impl Methods {
         params: OutputParams,
     ) -> Result<Output, RpcError> {
         let task = self.task(&params.session, &params.task, from)?;
-        let (stream, asked) = (
-            params.stream.unwrap_or_default(),
-            params.offset.unwrap_or(0),
-        );
+        let (stream, asked) = (params.stream.unwrap_or_default(), params.offset.unwrap_or(0));
         let limit = match params.limit.unwrap_or(MAX_READ).min(MAX_READ) {
             0 => {
-                return Err(invalid(
-                    "params.limit: expected a positive number of bytes, got 0",
-                ));
+                return Err(invalid("params.limit: expected a positive number of bytes, got 0"));
             }
             limit => limit as usize,
         };
         let wait = Duration::from_millis(params.wait_ms.unwrap_or(0));
         let wait = wait.clamp(MIN_OUTPUT_WAIT, MAX_OUTPUT_WAIT);
-        if tokio::time::timeout(wait, has_more(&task, stream, asked))
-            .await
-            .is_err()
-        {
+        if tokio::time::timeout(wait, has_more(&task, stream, asked)).await.is_err() {
             tracing::trace!(task = %params.task, "nothing came in time");
         }
         // The state before the bytes: a final one with no bytes is the end, so none may come in between.
@@ -142,22 +128,14 @@ impl Methods {
             tasks.push(self.task(&params.session, id, from)?);
         }
         let wait = Duration::from_millis(params.timeout_ms).min(MAX_WAIT);
-        let first = tokio::time::timeout(wait, first_ended(tasks))
-            .await
-            .ok()
-            .flatten();
-        Ok(
-            match first.and_then(|task| Some((task.id().clone(), task.try_ended()?))) {
-                Some((task, end)) => {
-                    let outcome = unshown_outcome(&task, &end);
-                    Waited {
-                        task: Some(task),
-                        outcome: Some(outcome),
-                    }
-                }
-                None => Waited::default(),
-            },
-        )
+        let first = tokio::time::timeout(wait, first_ended(tasks)).await.ok().flatten();
+        Ok(match first.and_then(|task| Some((task.id().clone(), task.try_ended()?))) {
+            Some((task, end)) => {
+                let outcome = unshown_outcome(&task, &end);
+                Waited { task: Some(task), outcome: Some(outcome) }
+            }
+            None => Waited::default(),
+        })
     }
 
     pub(super) fn task_kill(
@@ -190,17 +168,11 @@ impl Methods {
         let data = bytes::decode(&params.data, params.encoding)
             .map_err(|error| invalid(&format!("params.data: {error}")))?;
         if data.len() > MAX_INPUT {
-            let text = format!(
-                "params.data: expected at most {MAX_INPUT} bytes, got {}",
-                data.len()
-            );
+            let text =
+                format!("params.data: expected at most {MAX_INPUT} bytes, got {}", data.len());
             return Err(RpcError::new(ErrorCode::TooLarge, text));
         }
-        let end = if params.eof {
-            InputEnd::Eof
-        } else {
-            InputEnd::More
-        };
+        let end = if params.eof { InputEnd::Eof } else { InputEnd::More };
         match task.input(data, end).await {
             Ok(()) => Ok(Empty {}),
             Err(error) => Err(RpcError::new(
@@ -216,13 +188,10 @@ impl Methods {
         task: &TaskId,
         from: &Arc<Connection>,
     ) -> Result<Task, RpcError> {
-        self.session(session, from)?
-            .tasks()
-            .find(task)
-            .ok_or_else(|| {
-                let text = format!("there is no task {task} in this session");
-                RpcError::new(ErrorCode::UnknownTask, text)
-            })
+        self.session(session, from)?.tasks().find(task).ok_or_else(|| {
+            let text = format!("there is no task {task} in this session");
+            RpcError::new(ErrorCode::UnknownTask, text)
+        })
     }
 }
 
@@ -234,39 +203,28 @@ fn program(
 ) -> Result<Program, RpcError> {
     let (name, length, program) = match (command, argv) {
         (Some(command), None) => ("command", command.len(), Program::Bash(command)),
-        (None, Some(argv)) => (
-            "argv",
-            argv.iter().map(|word| word.len() + 1).sum(),
-            Program::Argv(argv),
-        ),
+        (None, Some(argv)) => {
+            ("argv", argv.iter().map(|word| word.len() + 1).sum(), Program::Argv(argv))
+        }
         (Some(_), Some(_)) | (None, None) => {
-            return Err(invalid(
-                "params: expected exactly one of \"command\" and \"argv\"",
-            ));
+            return Err(invalid("params: expected exactly one of \"command\" and \"argv\""));
         }
     };
     let (is_empty, has_nul) = match &program {
         Program::Bash(command) => (command.trim().is_empty(), command.contains('\0')),
-        Program::Argv(argv) => (
-            argv.first().is_none_or(String::is_empty),
-            argv.iter().any(|word| word.contains('\0')),
-        ),
+        Program::Argv(argv) => {
+            (argv.first().is_none_or(String::is_empty), argv.iter().any(|word| word.contains('\0')))
+        }
     };
     if is_empty {
-        return Err(invalid(&format!(
-            "params.{name}: expected something to run"
-        )));
+        return Err(invalid(&format!("params.{name}: expected something to run")));
     }
     if has_nul {
-        return Err(invalid(&format!(
-            "params.{name}: expected text without NUL characters"
-        )));
+        return Err(invalid(&format!("params.{name}: expected text without NUL characters")));
     }
     if length > limits.max_command {
-        let text = format!(
-            "params.{name}: expected at most {} bytes, got {length}",
-            limits.max_command
-        );
+        let text =
+            format!("params.{name}: expected at most {} bytes, got {length}", limits.max_command);
         return Err(RpcError::new(ErrorCode::TooLarge, text));
     }
     Ok(program)
@@ -307,10 +265,7 @@ fn invalid(text: &str) -> RpcError {
 }
 
 fn unavailable(task: &TaskId, why: &str) -> RpcError {
-    RpcError::new(
-        ErrorCode::Unavailable,
-        format!("the output of {task} cannot be read: {why}"),
-    )
+    RpcError::new(ErrorCode::Unavailable, format!("the output of {task} cannot be read: {why}"))
 }
 
 #[cfg(test)]
@@ -325,18 +280,12 @@ mod tests {
     fn exactly_one_of_command_and_argv_runs() {
         let limits = Limits::default();
         let line = || Some("make".to_owned());
-        assert_eq!(
-            program(line(), None, &limits),
-            Ok(Program::Bash("make".to_owned()))
-        );
+        assert_eq!(program(line(), None, &limits), Ok(Program::Bash("make".to_owned())));
         let argv = Program::Argv(vec!["make".to_owned(), String::new()]);
         assert_eq!(program(None, words(&["make", ""]), &limits), Ok(argv));
         for (command, argv) in [(line(), words(&["make"])), (None, None)] {
             let message = program(command, argv, &limits).unwrap_err().message;
-            assert_eq!(
-                message,
-                "params: expected exactly one of \"command\" and \"argv\""
-            );
+            assert_eq!(message, "params: expected exactly one of \"command\" and \"argv\"");
         }
     }
 
@@ -344,21 +293,9 @@ mod tests {
     fn what_cannot_run_is_named() {
         let limits = Limits::default();
         let cases = [
-            (
-                Some(" ".to_owned()),
-                None,
-                "params.command: expected something to run".to_owned(),
-            ),
-            (
-                None,
-                words(&[]),
-                "params.argv: expected something to run".to_owned(),
-            ),
-            (
-                None,
-                words(&["", "x"]),
-                "params.argv: expected something to run".to_owned(),
-            ),
+            (Some(" ".to_owned()), None, "params.command: expected something to run".to_owned()),
+            (None, words(&[]), "params.argv: expected something to run".to_owned()),
+            (None, words(&["", "x"]), "params.argv: expected something to run".to_owned()),
             (
                 None,
                 words(&["a", "b\0"]),
@@ -371,10 +308,7 @@ mod tests {
             ),
         ];
         for (command, argv, expected) in cases {
-            assert_eq!(
-                program(command, argv, &limits).unwrap_err().message,
-                expected
-            );
+            assert_eq!(program(command, argv, &limits).unwrap_err().message, expected);
         }
     }
 }

@@ -19,9 +19,7 @@ impl Methods {
         let session = self.session(&params.session, from)?;
         let shape = params.format.unwrap_or_default();
         let declared = declarations(session.toolset(), session.disabled());
-        Ok(ToolList {
-            tools: declared.iter().map(|tool| format(tool, shape)).collect(),
-        })
+        Ok(ToolList { tools: declared.iter().map(|tool| format(tool, shape)).collect() })
     }
 
     pub(super) async fn tools_call(
@@ -39,9 +37,7 @@ impl Methods {
         from: &Arc<Connection>,
         params: CancelParams,
     ) -> Result<Empty, RpcError> {
-        self.session(&params.session, from)?
-            .calls()
-            .cancel(&params.call);
+        self.session(&params.session, from)?.calls().cancel(&params.call);
         Ok(Empty {})
     }
 }

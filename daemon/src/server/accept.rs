@@ -93,9 +93,7 @@ async fn receive(
     let id = ConnectionId(reception.numbers.fetch_add(1, Ordering::Relaxed));
     tracing::debug!(connection = %id, pid = caller.pid, ?role, "connection accepted");
     let handler = Arc::clone(&reception.handler);
-    Conversation::new(stream, id, role, handler, reception.limits, shutdown)
-        .hold()
-        .await;
+    Conversation::new(stream, id, role, handler, reception.limits, shutdown).hold().await;
     drop(seat);
 }
 
@@ -108,10 +106,7 @@ fn refuse(stream: &UnixStream, refusal: &Refusal) {
         source = std::error::Error::source(refusal).map(tracing::field::display),
         "refused a connection"
     );
-    turn_away(
-        stream,
-        RpcError::new(ErrorCode::Refused, refusal.to_string()),
-    );
+    turn_away(stream, RpcError::new(ErrorCode::Refused, refusal.to_string()));
 }
 
 fn too_many(limits: &ConnectionLimits) -> RpcError {
@@ -122,10 +117,7 @@ fn too_many(limits: &ConnectionLimits) -> RpcError {
 /// Says why and leaves the rest to the caller, who drops the stream. A fresh socket has room for a
 /// line, so nothing is waited for; a peer that is gone already hears nothing.
 fn turn_away(stream: &UnixStream, error: RpcError) {
-    let line = encode(&Message::Response(Response {
-        id: None,
-        outcome: Err(error),
-    }));
+    let line = encode(&Message::Response(Response { id: None, outcome: Err(error) }));
     if let Err(error) = send(stream, &line, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
         tracing::debug!(%error, "a peer that was turned away was not told why");
     }
@@ -146,10 +138,7 @@ struct Shortage {
 
 impl Shortage {
     fn new() -> Self {
-        Shortage {
-            spare: spare(),
-            is_logged: false,
-        }
+        Shortage { spare: spare(), is_logged: false }
     }
 
     /// The kernel gave a connection again.

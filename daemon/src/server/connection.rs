@@ -35,13 +35,7 @@ pub(crate) struct Connection {
 
 impl Connection {
     pub(super) fn new(id: ConnectionId, role: Role, outbox: Outbox) -> Self {
-        Connection {
-            id,
-            role,
-            declared: OnceLock::new(),
-            open: AtomicBool::new(true),
-            outbox,
-        }
+        Connection { id, role, declared: OnceLock::new(), open: AtomicBool::new(true), outbox }
     }
 
     /// The connection's number.
@@ -56,16 +50,12 @@ impl Connection {
 
     /// Whether the client asked in `hello` to be told of these; false before `hello`.
     pub(crate) fn watches(&self, what: Watch) -> bool {
-        self.declared
-            .get()
-            .is_some_and(|hello| hello.watch.contains(&what))
+        self.declared.get().is_some_and(|hello| hello.watch.contains(&what))
     }
 
     /// Whether the client said in `hello` that it answers these; false before `hello`.
     pub(crate) fn answers(&self, what: Answers) -> bool {
-        self.declared
-            .get()
-            .is_some_and(|hello| hello.answers.contains(&what))
+        self.declared.get().is_some_and(|hello| hello.answers.contains(&what))
     }
 
     /// Whether the client is still there.
@@ -76,10 +66,7 @@ impl Connection {
     /// Tells the client something. Never waits: where the client reads too slowly for its bounded
     /// queue, or is gone, the notification is dropped and counted, and the caller is told.
     pub(crate) fn notify(&self, method: &str, params: Value) -> Delivery {
-        self.outbox.notify(Notification {
-            method: method.to_owned(),
-            params,
-        })
+        self.outbox.notify(Notification { method: method.to_owned(), params })
     }
 
     pub(super) fn outbox(&self) -> &Outbox {

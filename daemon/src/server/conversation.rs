@@ -168,8 +168,7 @@ impl Conversation {
         let Request { id, method, params } = request;
         if matches!(&id, RequestId::Text(text) if text.len() > MAX_ID) {
             let error = format!("\"id\" is longer than {MAX_ID} bytes");
-            self.refuse(None, RpcError::new(ErrorCode::TooLarge, error))
-                .await;
+            self.refuse(None, RpcError::new(ErrorCode::TooLarge, error)).await;
             return Err(Ending::LongId);
         }
         let ready = self.connection.has_said_hello();
@@ -201,10 +200,7 @@ impl Conversation {
 
     fn on_hello(&self, params: Value) -> Result<Value, RpcError> {
         if self.connection.has_said_hello() {
-            return Err(RpcError::new(
-                ErrorCode::Invalid,
-                "hello has already been said",
-            ));
+            return Err(RpcError::new(ErrorCode::Invalid, "hello has already been said"));
         }
         // Before the strict decoding: another version may have other fields.
         if let Some(asked) = params.get("protocol").and_then(Value::as_u64)

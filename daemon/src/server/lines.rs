@@ -26,10 +26,7 @@ pub(super) struct LineReader<R> {
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
     pub(super) fn new(input: R) -> Self {
-        LineReader {
-            input: BufReader::new(input),
-            partial: Vec::new(),
-        }
+        LineReader { input: BufReader::new(input), partial: Vec::new() }
     }
 
     /// The next line. Cancel safe: what was read stays in `self`.
@@ -94,10 +91,7 @@ mod tests {
         let mut input = vec![b'x'; MAX_MESSAGE];
         input.push(b'\n');
         let seen = all(&input).await;
-        assert_eq!(
-            seen,
-            [NextLine::Line(vec![b'x'; MAX_MESSAGE]), NextLine::End]
-        );
+        assert_eq!(seen, [NextLine::Line(vec![b'x'; MAX_MESSAGE]), NextLine::End]);
 
         input.insert(0, b'x');
         assert_eq!(all(&input).await, [NextLine::TooLong]);

@@ -117,10 +117,7 @@ impl FolderLock {
     pub(super) fn take(folder: &Path) -> Result<Self, LockError> {
         make_private(folder)?;
         let path = folder.join(LOCK_FILE);
-        let fault = |source| LockError::Lock {
-            path: path.clone(),
-            source,
-        };
+        let fault = |source| LockError::Lock { path: path.clone(), source };
         for _ in 0..ATTEMPTS {
             let mut file = open(&path).map_err(fault)?;
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
@@ -133,9 +130,7 @@ impl FolderLock {
                 return Ok(FolderLock { _file: file });
             }
         }
-        Err(fault(io::Error::other(
-            "the file is being replaced again and again",
-        )))
+        Err(fault(io::Error::other("the file is being replaced again and again")))
     }
 }
 
@@ -147,23 +142,13 @@ fn make_private(folder: &Path) -> Result<(), LockError> {
             return Err(LockError::NoFolder { path: path() });
         }
         Err(source) => {
-            return Err(LockError::Create {
-                path: path(),
-                source,
-            });
+            return Err(LockError::Create { path: path(), source });
         }
     }
-    let found = folder.metadata().map_err(|source| LockError::Look {
-        path: path(),
-        source,
-    })?;
+    let found = folder.metadata().map_err(|source| LockError::Look { path: path(), source })?;
     let (own, owner, mode) = (geteuid().as_raw(), found.uid(), found.mode() & 0o7777);
     if owner != own {
-        return Err(LockError::OtherOwner {
-            path: path(),
-            owner,
-            own,
-        });
+        return Err(LockError::OtherOwner { path: path(), owner, own });
     }
     if mode & 0o022 != 0 {
         return Err(LockError::OpenToOthers { path: path(), mode });

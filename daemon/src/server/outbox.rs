@@ -89,29 +89,19 @@ impl Outbox {
 
     /// Room for one more request in flight, if there is any.
     pub(super) fn in_flight(&self) -> Option<Room> {
-        Arc::clone(&self.in_flight)
-            .try_acquire_owned()
-            .ok()
-            .map(Room::new)
+        Arc::clone(&self.in_flight).try_acquire_owned().ok().map(Room::new)
     }
 
     /// Room for an answer besides the requests in flight, once the client has read enough. `None`
     /// is never seen: the semaphore is not closed.
     pub(super) async fn aside(&self) -> Option<Room> {
-        Arc::clone(&self.asides)
-            .acquire_owned()
-            .await
-            .ok()
-            .map(Room::new)
+        Arc::clone(&self.asides).acquire_owned().await.ok().map(Room::new)
     }
 
     /// Waits until every request is answered and the answers are with the writer.
     pub(super) async fn idle(&self) {
         let all = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        let in_flight = self
-            .in_flight
-            .acquire_many(all(self.limits.in_flight))
-            .await;
+        let in_flight = self.in_flight.acquire_many(all(self.limits.in_flight)).await;
         let asides = self.asides.acquire_many(all(ASIDES)).await;
         drop((in_flight, asides));
     }
@@ -125,10 +115,7 @@ impl Outbox {
                 ErrorCode::TooLarge,
                 format!("the result is longer than a message may be ({MAX_MESSAGE} bytes)"),
             );
-            bytes = encode(&Message::Response(Response {
-                id,
-                outcome: Err(error),
-            }));
+            bytes = encode(&Message::Response(Response { id, outcome: Err(error) }));
         }
         self.queue(bytes, room);
     }

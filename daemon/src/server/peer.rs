@@ -117,10 +117,7 @@ pub(super) fn judge(
         .and_then(|pid| u32::try_from(pid).ok())
         .filter(|pid| *pid != 0)
         .ok_or(Refusal::Invisible)?;
-    let caller = Caller {
-        pid,
-        uid: credentials.uid(),
-    };
+    let caller = Caller { pid, uid: credentials.uid() };
     same_user(pid, caller.uid)?;
 
     let pidfd = hold(pid)?;
@@ -134,27 +131,16 @@ pub(super) fn judge(
     }
     descends_from_no_task(&peer, descent)?;
     // While the process lives, its number is nobody else's: all that was read is about it.
-    if has_ended(&pidfd) {
-        Err(Refusal::Gone { pid })
-    } else {
-        Ok(caller)
-    }
+    if has_ended(&pidfd) { Err(Refusal::Gone { pid }) } else { Ok(caller) }
 }
 
 fn same_user(pid: u32, uid: u32) -> Result<(), Refusal> {
     let own = geteuid().as_raw();
-    if uid == own {
-        Ok(())
-    } else {
-        Err(Refusal::OtherUser { pid, uid, own })
-    }
+    if uid == own { Ok(()) } else { Err(Refusal::OtherUser { pid, uid, own }) }
 }
 
 fn hold(pid: u32) -> Result<OwnedFd, Refusal> {
-    let raw = i32::try_from(pid)
-        .ok()
-        .and_then(Pid::from_raw)
-        .ok_or(Refusal::Invisible)?;
+    let raw = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Refusal::Invisible)?;
     pidfd_open(raw, PidfdFlags::empty()).map_err(|source| match source {
         rustix::io::Errno::SRCH => Refusal::Gone { pid },
         source => Refusal::NoPidfd { pid, source },
@@ -164,16 +150,7 @@ fn hold(pid: u32) -> Result<OwnedFd, Refusal> {
 /// A pidfd is readable once its process has ended (pidfd_open(2)).
 fn has_ended(pidfd: &OwnedFd) -> bool {
     let mut fds = [PollFd::new(pidfd, PollFlags::IN)];
-    !matches!(
-        poll(
-            &mut fds,
-            Some(&Timespec {
-                tv_sec: 0,
-                tv_nsec: 0
-            })
-        ),
-        Ok(0)
-    )
+    !matches!(poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(0))
 }
 
 /// Walks from the peer up to the first process. A parent that ends meanwhile hands its children to
@@ -182,10 +159,9 @@ fn descends_from_no_task(peer: &Process, descent: &dyn Descent) -> Result<(), Re
     let mut attempt = 1;
     loop {
         match walk(peer.pid, descent) {
-            Err(Refusal::Unreadable {
-                source: ProcessError::Gone { .. },
-                ..
-            }) if attempt < ATTEMPTS => {
+            Err(Refusal::Unreadable { source: ProcessError::Gone { .. }, .. })
+                if attempt < ATTEMPTS =>
+            {
                 attempt += 1;
             }
             verdict => return verdict,
@@ -197,17 +173,12 @@ fn walk(pid: u32, descent: &dyn Descent) -> Result<(), Refusal> {
     let mut at = pid;
     for _ in 0..MAX_ANCESTORS {
         if descent.is_supervisor(at) {
-            return Err(Refusal::Task {
-                pid,
-                supervisor: at,
-            });
+            return Err(Refusal::Task { pid, supervisor: at });
         }
         if at <= 1 {
             return Ok(());
         }
-        at = Process::read(at)
-            .map_err(|source| Refusal::Unreadable { pid, source })?
-            .parent;
+        at = Process::read(at).map_err(|source| Refusal::Unreadable { pid, source })?.parent;
     }
     Err(Refusal::TooDeep { pid })
 }
@@ -231,10 +202,7 @@ mod tests {
     #[test]
     fn a_process_that_is_gone_cannot_be_held() {
         // Above the largest pid_max there can be.
-        assert!(matches!(
-            hold(1 << 23),
-            Err(Refusal::Gone { pid: 8_388_608 })
-        ));
+        assert!(matches!(hold(1 << 23), Err(Refusal::Gone { pid: 8_388_608 })));
     }
 
     #[test]

@@ -117,14 +117,7 @@ mod tests {
     fn reads_parent_effective_user_and_confinement() {
         assert_eq!(
             process(1, 2, 3),
-            Process {
-                pid: 40,
-                parent: 7,
-                uid: 1001,
-                no_new_privs: true,
-                seccomp: 2,
-                filters: 3
-            }
+            Process { pid: 40, parent: 7, uid: 1001, no_new_privs: true, seccomp: 2, filters: 3 }
         );
     }
 
@@ -135,14 +128,8 @@ mod tests {
         assert!(in_container.is_confined_beyond(&free));
         assert!(!in_container.is_confined_beyond(&in_container));
         assert!(process(1, 2, 2).is_confined_beyond(&in_container));
-        assert!(
-            !process(1, 0, 0).is_confined_beyond(&free),
-            "setpriv --no-new-privs alone"
-        );
-        assert!(
-            !process(0, 2, 1).is_confined_beyond(&free),
-            "a container's filter alone"
-        );
+        assert!(!process(1, 0, 0).is_confined_beyond(&free), "setpriv --no-new-privs alone");
+        assert!(!process(0, 2, 1).is_confined_beyond(&free), "a container's filter alone");
     }
 
     #[test]
@@ -164,9 +151,6 @@ mod tests {
     #[test]
     fn a_process_that_is_not_there_is_gone() {
         // Above the largest pid_max there can be.
-        assert!(matches!(
-            Process::read(1 << 23),
-            Err(ProcessError::Gone { pid: 8_388_608 })
-        ));
+        assert!(matches!(Process::read(1 << 23), Err(ProcessError::Gone { pid: 8_388_608 })));
     }
 }

@@ -45,28 +45,14 @@ struct Socket {
 }
 
 impl Socket {
-    fn new(
-        BoundSocket {
-            role,
-            name,
-            listener,
-        }: BoundSocket,
-    ) -> Result<Self, ServerError> {
+    fn new(BoundSocket { role, name, listener }: BoundSocket) -> Result<Self, ServerError> {
         let listener = UnixListener::from_std(listener).map_err(ServerError::Register)?;
-        Ok(Socket {
-            name,
-            listener,
-            role,
-        })
+        Ok(Socket { name, listener, role })
     }
 
     /// Accepts until the shutdown, then removes the name; returns with the last connection.
     async fn run(self, reception: Arc<Reception>, shutdown: watch::Receiver<bool>) {
-        let Socket {
-            name,
-            listener,
-            role,
-        } = self;
+        let Socket { name, listener, role } = self;
         let connections = accept_all(listener, role, reception, shutdown).await;
         drop(name);
         drain(connections).await;
@@ -76,11 +62,8 @@ impl Socket {
 impl Server {
     /// Owns and binds both sockets. Called inside the tokio runtime that will serve them.
     pub(crate) fn bind(paths: &SocketPaths) -> Result<Self, ServerError> {
-        let SocketPair {
-            client,
-            control,
-            locks,
-        } = SocketPair::bind(paths).map_err(ServerError::Bind)?;
+        let SocketPair { client, control, locks } =
+            SocketPair::bind(paths).map_err(ServerError::Bind)?;
         Ok(Server {
             client: Socket::new(client)?,
             control: Socket::new(control)?,
@@ -99,20 +82,9 @@ impl Server {
         limits: ConnectionLimits,
         shutdown: watch::Receiver<bool>,
     ) -> FolderLocks {
-        let Server {
-            client,
-            control,
-            locks,
-            own,
-        } = self;
+        let Server { client, control, locks, own } = self;
         let numbers = AtomicU64::new(1);
-        let reception = Arc::new(Reception {
-            handler,
-            descent,
-            limits,
-            own,
-            numbers,
-        });
+        let reception = Arc::new(Reception { handler, descent, limits, own, numbers });
         tokio::join!(
             client.run(Arc::clone(&reception), shutdown.clone()),
             control.run(reception, shutdown)

@@ -142,11 +142,7 @@ impl SocketPair {
         }
         let locks = FolderLocks { _held: locks };
         let control = control.bind()?;
-        Ok(SocketPair {
-            client: client.bind()?,
-            control,
-            locks,
-        })
+        Ok(SocketPair { client: client.bind()?, control, locks })
     }
 }
 
@@ -159,9 +155,7 @@ struct Place {
 
 impl Place {
     fn new(path: &Path, role: Role) -> Result<Self, BindError> {
-        let no_path = || BindError::NoPath {
-            path: path.to_path_buf(),
-        };
+        let no_path = || BindError::NoPath { path: path.to_path_buf() };
         let path = std::path::absolute(path).map_err(|_cwd| no_path())?;
         let length = path.as_os_str().as_bytes().len();
         if length > MAX_PATH {
@@ -169,27 +163,19 @@ impl Place {
                 Role::Client => "BRATTICE_SOCKET",
                 Role::Operator => "BRATTICE_CONTROL_SOCKET (or BRATTICE_SOCKET, which moves both)",
             };
-            return Err(BindError::PathTooLong {
-                path,
-                length,
-                variable,
-            });
+            return Err(BindError::PathTooLong { path, length, variable });
         }
         match (path.parent(), path.file_name()) {
-            (Some(folder), Some(_)) => Ok(Place {
-                folder: folder.to_path_buf(),
-                path: path.clone(),
-                role,
-            }),
+            (Some(folder), Some(_)) => {
+                Ok(Place { folder: folder.to_path_buf(), path: path.clone(), role })
+            }
             _ => Err(no_path()),
         }
     }
 
     fn lock(&self) -> Result<FolderLock, BindError> {
-        FolderLock::take(&self.folder).map_err(|source| BindError::Folder {
-            path: self.path.clone(),
-            source,
-        })
+        FolderLock::take(&self.folder)
+            .map_err(|source| BindError::Folder { path: self.path.clone(), source })
     }
 
     /// Whether the other place's folder, by whatever name, is this one's.
@@ -204,36 +190,21 @@ impl Place {
     fn bind(self) -> Result<BoundSocket, BindError> {
         let fault = |step| {
             let path = self.path.clone();
-            move |errno: Errno| BindError::Listen {
-                path,
-                step,
-                source: errno.into(),
-            }
+            move |errno: Errno| BindError::Listen { path, step, source: errno.into() }
         };
         let address = SocketAddrUnix::new(&self.path).map_err(fault("the address"))?;
         self.clear(&address)?;
         let socket = stream_socket().map_err(fault("socket"))?;
         bind(&socket, &address).map_err(fault("bind"))?;
-        let found = self
-            .path
-            .symlink_metadata()
-            .map_err(|source| BindError::Listen {
-                path: self.path.clone(),
-                step: "stat",
-                source,
-            })?;
-        let name = SocketName {
+        let found = self.path.symlink_metadata().map_err(|source| BindError::Listen {
             path: self.path.clone(),
-            device: found.dev(),
-            inode: found.ino(),
-        };
+            step: "stat",
+            source,
+        })?;
+        let name = SocketName { path: self.path.clone(), device: found.dev(), inode: found.ino() };
         chmod(&self.path, Mode::RUSR | Mode::WUSR).map_err(fault("chmod"))?;
         listen(&socket, BACKLOG).map_err(fault("listen"))?;
-        Ok(BoundSocket {
-            role: self.role,
-            name,
-            listener: UnixListener::from(socket),
-        })
+        Ok(BoundSocket { role: self.role, name, listener: UnixListener::from(socket) })
     }
 
     /// Removes a socket that nobody listens on; anything else that has the name is an error.
@@ -244,19 +215,11 @@ impl Place {
             Ok(_) => return Err(BindError::NoSocket { path: path() }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(source) => {
-                return Err(BindError::Listen {
-                    path: path(),
-                    step: "stat",
-                    source,
-                });
+                return Err(BindError::Listen { path: path(), step: "stat", source });
             }
         }
         let fault = |step| {
-            move |errno: Errno| BindError::Listen {
-                path: path(),
-                step,
-                source: errno.into(),
-            }
+            move |errno: Errno| BindError::Listen { path: path(), step, source: errno.into() }
         };
         let probe = stream_socket().map_err(fault("socket"))?;
         match connect(&probe, address) {

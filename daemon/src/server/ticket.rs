@@ -19,27 +19,18 @@ pub(super) struct Ticket {
 
 impl Ticket {
     pub(super) fn new(id: RequestId, connection: Arc<Connection>, room: Room) -> Self {
-        Ticket {
-            id,
-            connection,
-            room: Some(room),
-        }
+        Ticket { id, connection, room: Some(room) }
     }
 
     /// Has the handler answer.
     pub(super) async fn run(mut self, handler: Arc<dyn Handler>, method: String, params: Value) {
-        let outcome = handler
-            .call(Arc::clone(&self.connection), method, params)
-            .await;
+        let outcome = handler.call(Arc::clone(&self.connection), method, params).await;
         self.answer(outcome);
     }
 
     fn answer(&mut self, outcome: Result<Value, RpcError>) {
         if let Some(room) = self.room.take() {
-            let response = Response {
-                id: Some(self.id.clone()),
-                outcome,
-            };
+            let response = Response { id: Some(self.id.clone()), outcome };
             self.connection.outbox().respond(response, room);
         }
     }
@@ -54,9 +45,7 @@ impl Drop for Ticket {
                 "a request was given up unanswered: its handler panicked"
             );
             let error = RpcError::new(ErrorCode::Unavailable, "the daemon failed at this request");
-            self.answer(Err(
-                error.hint("this is a bug in the daemon; its log says more")
-            ));
+            self.answer(Err(error.hint("this is a bug in the daemon; its log says more")));
         }
     }
 }

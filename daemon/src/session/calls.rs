@@ -96,10 +96,7 @@ pub(crate) struct KnownCall {
 impl Calls {
     /// An empty ledger.
     pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Calls {
-            ledger: Mutex::default(),
-            keys: [RandomState::new(), RandomState::new()],
-        })
+        Arc::new(Calls { ledger: Mutex::default(), keys: [RandomState::new(), RandomState::new()] })
     }
 
     /// Takes a call in, or finds that it was sent before.
@@ -120,10 +117,7 @@ impl Calls {
         let mut ledger = self.ledger();
         match ledger.calls.entry(id.clone()) {
             Entry::Occupied(known) if known.get().digest == digest => {
-                Ok(Admission::Known(KnownCall {
-                    id,
-                    state: known.get().state.subscribe(),
-                }))
+                Ok(Admission::Known(KnownCall { id, state: known.get().state.subscribe() }))
             }
             Entry::Occupied(_) => {
                 let text = format!(
@@ -135,11 +129,7 @@ impl Calls {
             Entry::Vacant(free) => {
                 let (cancel, wish) = watch::channel(Wish::Finish);
                 let state = watch::Sender::new(CallState::Running);
-                free.insert(Known {
-                    digest,
-                    state: Arc::new(state),
-                    cancel: Arc::new(cancel),
-                });
+                free.insert(Known { digest, state: Arc::new(state), cancel: Arc::new(cancel) });
                 Ok(Admission::New(RunningCall {
                     id,
                     calls: self.clone(),
@@ -159,19 +149,11 @@ impl Calls {
 
     /// Returns when none of the calls that run now runs any more.
     pub(crate) async fn settled(&self) {
-        let running: Vec<_> = self
-            .ledger()
-            .calls
-            .values()
-            .map(|known| known.state.subscribe())
-            .collect();
+        let running: Vec<_> =
+            self.ledger().calls.values().map(|known| known.state.subscribe()).collect();
         for mut state in running {
             // An error means that the call was forgotten, so it does not run.
-            if state
-                .wait_for(|state| !matches!(state, CallState::Running))
-                .await
-                .is_err()
-            {
+            if state.wait_for(|state| !matches!(state, CallState::Running)).await.is_err() {
                 continue;
             }
         }
@@ -248,9 +230,7 @@ impl RunningCall {
         self.settled = true;
         match serde_json::to_string(result) {
             Ok(text) => self.calls.finish(&self.id, text.into()),
-            Err(error) => self
-                .calls
-                .free(&self.id, broken(&self.id, &error.to_string())),
+            Err(error) => self.calls.free(&self.id, broken(&self.id, &error.to_string())),
         }
     }
 
@@ -264,8 +244,7 @@ impl RunningCall {
 impl Drop for RunningCall {
     fn drop(&mut self) {
         if !self.settled {
-            self.calls
-                .free(&self.id, broken(&self.id, "it was dropped unfinished"));
+            self.calls.free(&self.id, broken(&self.id, "it was dropped unfinished"));
         }
     }
 }
@@ -276,11 +255,7 @@ impl KnownCall {
     /// # Errors
     /// What the first call was refused with; `unavailable` where its result is no longer kept.
     pub(crate) async fn result(mut self) -> Result<CallResult, RpcError> {
-        let state = match self
-            .state
-            .wait_for(|state| !matches!(state, CallState::Running))
-            .await
-        {
+        let state = match self.state.wait_for(|state| !matches!(state, CallState::Running)).await {
             Ok(state) => state.clone(),
             Err(_) => CallState::ResultDropped,
         };
@@ -290,10 +265,8 @@ impl KnownCall {
             }
             CallState::Refused(error) => Err(error),
             CallState::Running | CallState::ResultDropped => {
-                let text = format!(
-                    "call {:?} ran, and its result is no longer kept",
-                    self.id.as_str()
-                );
+                let text =
+                    format!("call {:?} ran, and its result is no longer kept", self.id.as_str());
                 Err(RpcError::new(ErrorCode::Unavailable, text)
                     .hint("read its task's output with task.output"))
             }
@@ -302,10 +275,7 @@ impl KnownCall {
 }
 
 fn broken(id: &CallId, why: &str) -> RpcError {
-    RpcError::new(
-        ErrorCode::Unavailable,
-        format!("call {:?} has no result: {why}", id.as_str()),
-    )
+    RpcError::new(ErrorCode::Unavailable, format!("call {:?} has no result: {why}", id.as_str()))
 }
 
 #[cfg(test)]

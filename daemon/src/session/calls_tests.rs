@@ -6,9 +6,7 @@ use brattice_protocol::tools::Content;
 use serde_json::{Map, Value, json};
 
 fn params(call: &str, arguments: Value) -> CallParams {
-    let Value::Object(arguments) = arguments else {
-        unreachable!()
-    };
+    let Value::Object(arguments) = arguments else { unreachable!() };
     CallParams {
         session: SessionId::new("s"),
         call: Some(CallId::new(call)),
@@ -19,9 +17,7 @@ fn params(call: &str, arguments: Value) -> CallParams {
 
 fn result(text: &str) -> CallResult {
     CallResult {
-        content: vec![Content::Text {
-            text: text.to_owned(),
-        }],
+        content: vec![Content::Text { text: text.to_owned() }],
         is_error: false,
         structured_content: json!({"cause": "exited"}),
         meta: Map::new(),
@@ -59,10 +55,7 @@ async fn an_id_with_other_arguments_or_another_tool_is_invalid() {
     let _first = new(&calls, &params("a", json!({"x": 1})));
     let other = calls.admit(&params("a", json!({"x": 2}))).unwrap_err();
     assert!(other.is(ErrorCode::Invalid), "{other:?}");
-    let tool = CallParams {
-        name: "read".to_owned(),
-        ..params("a", json!({"x": 1}))
-    };
+    let tool = CallParams { name: "read".to_owned(), ..params("a", json!({"x": 1})) };
     assert!(calls.admit(&tool).is_err());
 }
 
@@ -85,10 +78,7 @@ async fn a_call_that_was_refused_or_broke_frees_its_id() {
         first.withdraw(RpcError::new(ErrorCode::Busy, "full"));
         waiting
     };
-    assert_eq!(
-        waiting.result().await,
-        Err(RpcError::new(ErrorCode::Busy, "full"))
-    );
+    assert_eq!(waiting.result().await, Err(RpcError::new(ErrorCode::Busy, "full")));
     drop(new(&calls, &call));
     new(&calls, &call).finish(&result("third"));
     assert_eq!(known(&calls, &call).result().await, Ok(result("third")));
@@ -98,10 +88,7 @@ async fn a_call_that_was_refused_or_broke_frees_its_id() {
 async fn a_cancel_reaches_only_the_running_call_it_names() {
     let calls = Calls::new();
     calls.cancel(&CallId::new("unknown"));
-    let (a, b) = (
-        new(&calls, &params("a", json!({}))),
-        new(&calls, &params("b", json!({}))),
-    );
+    let (a, b) = (new(&calls, &params("a", json!({}))), new(&calls, &params("b", json!({}))));
     calls.cancel(a.id());
     a.cancelled().await;
     tokio::select! {
@@ -118,10 +105,7 @@ async fn the_last_thousand_are_kept() {
         new(&calls, &params(&number.to_string(), json!({}))).finish(&result(&number.to_string()));
     }
     assert_eq!(calls.ledger().calls.len(), KEPT_CALLS);
-    assert_eq!(
-        known(&calls, &params("1", json!({}))).result().await,
-        Ok(result("1"))
-    );
+    assert_eq!(known(&calls, &params("1", json!({}))).result().await, Ok(result("1")));
     drop(new(&calls, &params("0", json!({}))));
 }
 
@@ -132,18 +116,9 @@ async fn a_result_that_was_dropped_for_room_still_keeps_its_call_from_running_ag
     for name in ["a", "b", "c"] {
         new(&calls, &params(name, json!({}))).finish(&result(&large));
     }
-    let gone = known(&calls, &params("a", json!({})))
-        .result()
-        .await
-        .unwrap_err();
-    assert_eq!(
-        gone.message,
-        "call \"a\" ran, and its result is no longer kept"
-    );
-    assert_eq!(
-        known(&calls, &params("c", json!({}))).result().await,
-        Ok(result(&large))
-    );
+    let gone = known(&calls, &params("a", json!({}))).result().await.unwrap_err();
+    assert_eq!(gone.message, "call \"a\" ran, and its result is no longer kept");
+    assert_eq!(known(&calls, &params("c", json!({}))).result().await, Ok(result(&large)));
     assert!(calls.ledger().bytes <= KEPT_BYTES);
 }
 

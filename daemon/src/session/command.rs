@@ -1,5 +1,6 @@
 //! What a session is asked to start, and why it does not.
 
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -67,4 +68,43 @@ pub(crate) enum UpdateError {
     /// The session has no supervisor any more.
     #[error("the supervisor of session {0} has ended, and with it what it ran")]
     Lost(SessionId),
+}
+
+/// Why a command did not start, as its caller can mend it: no sandbox can be set up on a workspace that is gone, and
+/// where the command was to run in it, that is the fault to tell.
+pub(super) async fn blame(source: RunError, cwd: PathBuf) -> RunError {
+    if !matches!(source, RunError::Setup { .. }) {
+        return source;
+    }
+    let path = cwd.display().to_string();
+    let looked = tokio::task::spawn_blocking(move || cwd.metadata()).await;
+    let fault = match looked {
+        Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound => "does not exist",
+        Ok(Err(error)) if error.kind() == io::ErrorKind::NotADirectory => "is not a directory",
+        Ok(Ok(found)) if !found.is_dir() => "is not a directory",
+        Ok(_) | Err(_) => return source,
+    };
+    RunError::Start { detail: format!("working directory {path} {fault}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::testing::Scratch;
+
+    #[tokio::test]
+    async fn a_folder_that_is_gone_is_blamed_before_the_sandbox() {
+        let scratch = Scratch::new();
+        let setup = || RunError::Setup { layer: "landlock", detail: "no".to_owned() };
+        let (gone, file) = (scratch.path("gone"), scratch.file("file", ""));
+        let cases = [
+            (gone.clone(), format!("working directory {} does not exist", gone.display())),
+            (file.clone(), format!("working directory {} is not a directory", file.display())),
+            (scratch.path(""), setup().to_string()),
+        ];
+        for (cwd, expected) in cases {
+            assert_eq!(blame(setup(), cwd).await.to_string(), expected);
+        }
+        assert_eq!(blame(RunError::Gone, gone).await.to_string(), RunError::Gone.to_string());
+    }
 }

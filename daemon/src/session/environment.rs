@@ -26,10 +26,7 @@ pub(super) fn of_session(
 pub(super) fn of_task(profile: &Profile, task: &TaskId) -> Vec<(String, String)> {
     let mut environment = vec![
         ("BRATTICE_TASK_ID".to_owned(), task.as_str().to_owned()),
-        (
-            "BRATTICE_SANDBOX_MODE".to_owned(),
-            profile.mode.as_str().to_owned(),
-        ),
+        ("BRATTICE_SANDBOX_MODE".to_owned(), profile.mode.as_str().to_owned()),
     ];
     if profile.mode.is_confined() {
         environment.push(("TMPDIR".to_owned(), profile.temp.display().to_string()));
@@ -46,10 +43,7 @@ mod tests {
         Profile {
             mode,
             network: Network::Full,
-            roots: vec![Root {
-                path: "/ws".into(),
-                kind: RootKind::Workspace,
-            }],
+            roots: vec![Root { path: "/ws".into(), kind: RootKind::Workspace }],
             temp: "/state/tmp".into(),
         }
     }
@@ -60,18 +54,12 @@ mod tests {
 
     #[test]
     fn a_session_is_named_and_secrets_are_not_passed_on() {
-        let ambient = [
-            ("HOME", "/root"),
-            ("API_KEY", "x"),
-            ("BRATTICE_SOCKET", "/s"),
-            ("TMPDIR", "/tmp/x"),
-        ]
-        .map(|(name, value)| (name.into(), value.into()));
+        let ambient =
+            [("HOME", "/root"), ("API_KEY", "x"), ("BRATTICE_SOCKET", "/s"), ("TMPDIR", "/tmp/x")]
+                .map(|(name, value)| (name.into(), value.into()));
         let environment = of_session(ambient, &SessionId::new("id"), &profile(Mode::ReadOnly));
         let get = |name: &str| {
-            environment
-                .get(name.as_bytes())
-                .map(|value| String::from_utf8_lossy(value))
+            environment.get(name.as_bytes()).map(|value| String::from_utf8_lossy(value))
         };
         assert_eq!(get("HOME").as_deref(), Some("/root"));
         assert_eq!(get("BRATTICE_SESSION_ID").as_deref(), Some("id"));

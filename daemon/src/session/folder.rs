@@ -46,18 +46,12 @@ impl SessionFolder {
     pub(super) fn create(state: &Path, session: &SessionId) -> Result<SessionFolder, FolderError> {
         let path = state.join(SESSIONS).join(session.as_str());
         let make = |recursive: bool, path: &Path| {
-            DirBuilder::new()
-                .recursive(recursive)
-                .mode(0o700)
-                .create(path)
+            DirBuilder::new().recursive(recursive).mode(0o700).create(path)
         };
         make(true, &state.join(SESSIONS))
             .and_then(|()| make(false, &path))
             .and_then(|()| make(false, &path.join("tmp")))
-            .map_err(|source| FolderError::Make {
-                path: path.clone(),
-                source,
-            })?;
+            .map_err(|source| FolderError::Make { path: path.clone(), source })?;
         Ok(SessionFolder(path))
     }
 
@@ -73,10 +67,7 @@ impl SessionFolder {
 
     /// Removes it with all that is in it. The session's supervisor is gone.
     pub(super) fn remove(&self) -> Result<(), FolderError> {
-        remove_tree(&self.0).map_err(|source| FolderError::Remove {
-            path: self.0.clone(),
-            source,
-        })
+        remove_tree(&self.0).map_err(|source| FolderError::Remove { path: self.0.clone(), source })
     }
 }
 
@@ -87,10 +78,7 @@ impl SessionFolder {
 /// Only where the sessions cannot be listed at all.
 pub(crate) fn remove_leftovers(state: &Path) -> Result<Vec<FolderError>, FolderError> {
     let sessions = state.join(SESSIONS);
-    let list = |source| FolderError::List {
-        path: sessions.clone(),
-        source,
-    };
+    let list = |source| FolderError::List { path: sessions.clone(), source };
     let entries = match std::fs::read_dir(&sessions) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -121,10 +109,7 @@ fn lock(path: &Path) -> io::Result<Supervisor> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            ) =>
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
         {
             return Ok(Supervisor::Gone(None));
         }
@@ -205,10 +190,7 @@ mod tests {
         }
         std::os::unix::fs::symlink(&outside, scratch.path("tree/link")).unwrap();
         open_up(&scratch.path("tree")).unwrap();
-        assert_eq!(
-            (mode(&scratch.path("tree/inner")), mode(&outside)),
-            (0o700, 0o500)
-        );
+        assert_eq!((mode(&scratch.path("tree/inner")), mode(&outside)), (0o700, 0o500));
         assert!(open_up(&scratch.path("tree/link")).is_err());
     }
 

@@ -38,21 +38,12 @@ pub(super) fn find(workspace: &Path) -> Vec<Root> {
     };
     if let Some(common) = worktree_common(workspace, &git_dir) {
         return vec![
-            Root {
-                path: git_dir,
-                kind: RootKind::GitDir,
-            },
-            Root {
-                path: common,
-                kind: RootKind::GitCommonDir,
-            },
+            Root { path: git_dir, kind: RootKind::GitDir },
+            Root { path: common, kind: RootKind::GitCommonDir },
         ];
     }
     if is_submodule(workspace, &git_dir) {
-        return vec![Root {
-            path: git_dir,
-            kind: RootKind::GitDir,
-        }];
+        return vec![Root { path: git_dir, kind: RootKind::GitDir }];
     }
     Vec::new()
 }
@@ -62,9 +53,7 @@ fn worktree_common(workspace: &Path, git_dir: &Path) -> Option<PathBuf> {
     let back = git_dir.join(pointer(&git_dir.join("gitdir"), b"")?);
     let names_us = back.file_name() == Some(OsStr::new(".git"))
         && back.parent()?.canonicalize().ok()? == workspace;
-    let worktrees = git_dir
-        .parent()
-        .filter(|path| path.ends_with("worktrees"))?;
+    let worktrees = git_dir.parent().filter(|path| path.ends_with("worktrees"))?;
     let common = folder(git_dir, &pointer(&git_dir.join("commondir"), b"")?)?;
     let is_gits_layout = worktrees.parent() == Some(&common) && is_repository(&common);
     (names_us && is_gits_layout && git_dir.join("HEAD").is_file()).then_some(common)
@@ -97,10 +86,7 @@ fn folder(base: &Path, path: &Path) -> Option<PathBuf> {
 fn pointer(file: &Path, prefix: &[u8]) -> Option<PathBuf> {
     let text = read(file)?;
     let path = text.strip_prefix(prefix)?;
-    let end = path
-        .iter()
-        .rposition(|byte| !matches!(byte, b'\n' | b'\r'))?
-        + 1;
+    let end = path.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r'))? + 1;
     let path = path.get(..end)?;
     (!path.contains(&0)).then(|| PathBuf::from(OsStr::from_bytes(path)))
 }
@@ -130,11 +116,7 @@ fn core_worktree(text: &[u8]) -> Option<PathBuf> {
                 .is_some_and(|name| name.eq_ignore_ascii_case(b"core"));
             continue;
         }
-        let Some(equals) = line
-            .iter()
-            .position(|byte| *byte == b'=')
-            .filter(|_| in_core)
-        else {
+        let Some(equals) = line.iter().position(|byte| *byte == b'=').filter(|_| in_core) else {
             continue;
         };
         let (key, value) = line.split_at(equals);
@@ -174,12 +156,7 @@ mod tests {
 
     /// A repository `repo/.git` with a linked worktree at `tree`, as `git worktree add` makes it.
     fn worktree(scratch: &Scratch) {
-        for name in [
-            "repo/.git/objects",
-            "repo/.git/refs",
-            "repo/.git/worktrees/w",
-            "tree",
-        ] {
+        for name in ["repo/.git/objects", "repo/.git/refs", "repo/.git/worktrees/w", "tree"] {
             scratch.folder(name);
         }
         scratch.file("repo/.git/HEAD", "ref: refs/heads/main\n");
@@ -191,20 +168,13 @@ mod tests {
         );
         scratch.file(
             "tree/.git",
-            &format!(
-                "gitdir: {}\n",
-                scratch.path("repo/.git/worktrees/w").display()
-            ),
+            &format!("gitdir: {}\n", scratch.path("repo/.git/worktrees/w").display()),
         );
     }
 
     /// A submodule at `super/sub`, as `git submodule add` makes it.
     fn submodule(scratch: &Scratch) {
-        for name in [
-            "super/.git/modules/sub/objects",
-            "super/.git/modules/sub/refs",
-            "super/sub",
-        ] {
+        for name in ["super/.git/modules/sub/objects", "super/.git/modules/sub/refs", "super/sub"] {
             scratch.folder(name);
         }
         scratch.file("super/.git/modules/sub/HEAD", "ref: refs/heads/main\n");
@@ -216,10 +186,7 @@ mod tests {
     }
 
     fn root(scratch: &Scratch, name: &str, kind: RootKind) -> Root {
-        Root {
-            path: scratch.path(name),
-            kind,
-        }
+        Root { path: scratch.path(name), kind }
     }
 
     #[test]
@@ -234,11 +201,7 @@ mod tests {
 
         scratch.file("repo/.git/worktrees/w/gitdir", "../../../../tree/.git\n");
         scratch.file("tree/.git", "gitdir: ../repo/.git/worktrees/w\n");
-        assert_eq!(
-            find(&scratch.path("tree")),
-            expected,
-            "with relative pointers"
-        );
+        assert_eq!(find(&scratch.path("tree")), expected, "with relative pointers");
     }
 
     #[test]
@@ -253,11 +216,7 @@ mod tests {
             "super/.git/modules/sub/config.worktree",
             "[core]\n\tworktree = \"../../../sub\" ; x\n",
         );
-        assert_eq!(
-            find(&scratch.path("super/sub")),
-            expected,
-            "with extensions.worktreeConfig"
-        );
+        assert_eq!(find(&scratch.path("super/sub")), expected, "with extensions.worktreeConfig");
     }
 
     #[test]
@@ -275,14 +234,9 @@ mod tests {
         submodule(&scratch);
         scratch.folder("ssh");
         let evil = scratch.folder("evil");
-        for target in [
-            "ssh",
-            "repo/.git",
-            "repo/.git/worktrees/w",
-            "super/.git/modules/sub",
-            "missing",
-            "/",
-        ] {
+        for target in
+            ["ssh", "repo/.git", "repo/.git/worktrees/w", "super/.git/modules/sub", "missing", "/"]
+        {
             let target = scratch.path(target);
             scratch.file("evil/.git", &format!("gitdir: {}\n", target.display()));
             assert_eq!(find(&evil), [], "{}", target.display());
@@ -296,21 +250,15 @@ mod tests {
         let workspace = scratch.path("home/worktrees/ws");
         scratch.file("home/worktrees/ws/.git", "gitdir: .\n");
         scratch.file("home/worktrees/ws/HEAD", "ref: refs/heads/x\n");
-        scratch.file(
-            "home/worktrees/ws/gitdir",
-            &format!("{}/.git\n", workspace.display()),
-        );
+        scratch.file("home/worktrees/ws/gitdir", &format!("{}/.git\n", workspace.display()));
         scratch.file("home/worktrees/ws/commondir", "../..\n");
         assert_eq!(find(&workspace), []);
 
         // The same from a neighbour that another session may write to: its grandparent is no repository.
         scratch.folder("home/worktrees/other");
         for name in ["HEAD", "gitdir", "commondir"] {
-            std::fs::copy(
-                workspace.join(name),
-                scratch.path("home/worktrees/other").join(name),
-            )
-            .unwrap();
+            std::fs::copy(workspace.join(name), scratch.path("home/worktrees/other").join(name))
+                .unwrap();
         }
         scratch.file("home/worktrees/ws/.git", "gitdir: ../other\n");
         assert_eq!(find(&workspace), []);
@@ -324,10 +272,8 @@ mod tests {
             scratch.folder(name);
         }
         scratch.file("victim/HEAD", "ref: refs/heads/main\n");
-        scratch.file(
-            "repo/.git/worktrees/w/commondir",
-            &scratch.path("victim").display().to_string(),
-        );
+        scratch
+            .file("repo/.git/worktrees/w/commondir", &scratch.path("victim").display().to_string());
         assert_eq!(find(&scratch.path("tree")), []);
     }
 
@@ -362,11 +308,7 @@ mod tests {
             ("[remote \"o\"]\nworktree = /a\n", None),
         ];
         for (text, expected) in cases {
-            assert_eq!(
-                core_worktree(text.as_bytes()),
-                expected.map(PathBuf::from),
-                "{text:?}"
-            );
+            assert_eq!(core_worktree(text.as_bytes()), expected.map(PathBuf::from), "{text:?}");
         }
     }
 }

@@ -8,7 +8,8 @@
 //!      │ open            ├── owner      whose it is: attached, detached, resumed
 //!      ├── workspace     ├── calls      a call id runs once
 //!      │     └ gitdir    ├── tasks      numbers, how many run, which can be read
-//!      └── folder        ├── environment
+//!      └── folder        │     └ task   a running one's handle, or what is kept of an ended one
+//!                        ├── environment
 //!                        └── exec::Supervisor, the process below which its commands are
 //! ```
 //!
@@ -38,10 +39,7 @@ mod gitdir;
 mod open;
 mod owner;
 mod registry;
-#[expect(
-    clippy::module_inception,
-    reason = "the file is named for the thing it holds"
-)]
+#[expect(clippy::module_inception, reason = "the file is named for the thing it holds")]
 mod session;
 mod stage;
 mod task;

@@ -100,13 +100,7 @@ pub(super) async fn open(
     };
     let mode = setup.profile.mode;
     let layers = layers(&supervisor, &setup.profile).await;
-    Ok(Session::new(
-        setup,
-        Standing { mode, layers },
-        supervisor,
-        grounds.limits.max_tasks,
-        owner,
-    ))
+    Ok(Session::new(setup, Standing { mode, layers }, supervisor, grounds.limits.max_tasks, owner))
 }
 
 /// Every check, and the folder. Blocks.
@@ -125,42 +119,17 @@ fn prepare(
     if network == Network::Loopback {
         return Err(OpenError::Loopback);
     }
-    if let Some(home) = params
-        .options
-        .dsh_home
-        .as_ref()
-        .filter(|home| home.contains('\0'))
-    {
+    if let Some(home) = params.options.dsh_home.as_ref().filter(|home| home.contains('\0')) {
         return Err(OpenError::DshHome(home.clone()));
     }
     let Workspace { roots, cwd } = workspace::resolve(&params, &grounds.own)?;
     let toolset = Toolset::of(params.toolset.unwrap_or_default());
     let OpenParams { options, label, .. } = params;
-    let facts = SessionFacts {
-        session: &id,
-        options: &options,
-        home: &grounds.home,
-    };
+    let facts = SessionFacts { session: &id, options: &options, home: &grounds.home };
     let variables = toolset.environment(facts);
     let folder = SessionFolder::create(&grounds.own.state, &id)?;
-    let profile = Profile {
-        mode,
-        network,
-        roots,
-        temp: folder.temp(),
-    };
-    Ok(Setup {
-        id,
-        label,
-        profile,
-        cwd,
-        toolset,
-        options,
-        variables,
-        folder,
-        ceiling,
-        place,
-    })
+    let profile = Profile { mode, network, roots, temp: folder.temp() };
+    Ok(Setup { id, label, profile, cwd, toolset, options, variables, folder, ceiling, place })
 }
 
 fn base_environment(grounds: &Grounds, setup: &Setup) -> Environment {
@@ -222,10 +191,8 @@ mod tests {
         let scratch = Scratch::new();
         let grounds = grounds(&scratch, Mode::DangerFullAccess);
         let workspace = scratch.folder("ws");
-        let params = OpenParams {
-            workspace: workspace.display().to_string(),
-            ..OpenParams::default()
-        };
+        let params =
+            OpenParams { workspace: workspace.display().to_string(), ..OpenParams::default() };
         let setup = outcome(&grounds, params).unwrap();
         let facts = (
             setup.profile.mode,
@@ -233,10 +200,7 @@ mod tests {
             setup.toolset.name.as_str(),
             setup.cwd.clone(),
         );
-        assert_eq!(
-            facts,
-            (Mode::WorkspaceWrite, Network::Full, "standard", workspace)
-        );
+        assert_eq!(facts, (Mode::WorkspaceWrite, Network::Full, "standard", workspace));
         assert_eq!(setup.profile.temp, scratch.path("state/sessions/one/tmp"));
         assert!(setup.profile.temp.is_dir());
     }

@@ -93,10 +93,7 @@ impl<C> Owner<C> {
 
 impl From<&Arc<Connection>> for Asker {
     fn from(connection: &Arc<Connection>) -> Self {
-        Asker {
-            id: connection.id(),
-            role: connection.role(),
-        }
+        Asker { id: connection.id(), role: connection.role() }
     }
 }
 
@@ -105,16 +102,10 @@ mod tests {
     use super::*;
 
     const fn client(id: u64) -> Asker {
-        Asker {
-            id: ConnectionId(id),
-            role: Role::Client,
-        }
+        Asker { id: ConnectionId(id), role: Role::Client }
     }
 
-    const OPERATOR: Asker = Asker {
-        id: ConnectionId(9),
-        role: Role::Operator,
-    };
+    const OPERATOR: Asker = Asker { id: ConnectionId(9), role: Role::Operator };
 
     #[test]
     fn a_session_is_its_clients_and_every_operators() {

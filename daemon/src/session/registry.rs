@@ -45,11 +45,7 @@ impl Registry {
     /// A daemon without sessions.
     pub(crate) fn new(grounds: Grounds) -> Arc<Self> {
         let places = Arc::new(Semaphore::new(grounds.limits.max_sessions));
-        Arc::new(Registry {
-            grounds: Arc::new(grounds),
-            sessions: DashMap::new(),
-            places,
-        })
+        Arc::new(Registry { grounds: Arc::new(grounds), sessions: DashMap::new(), places })
     }
 
     /// What sessions are opened with.
@@ -64,11 +60,8 @@ impl Registry {
         from: &Arc<Connection>,
     ) -> Result<Arc<Session>, OpenError> {
         let open = self.grounds.limits.max_sessions;
-        let place = self
-            .places
-            .clone()
-            .try_acquire_owned()
-            .map_err(|_| OpenError::Full { open })?;
+        let place =
+            self.places.clone().try_acquire_owned().map_err(|_| OpenError::Full { open })?;
         let session = Arc::new(open::open(&self.grounds, params, place, from).await?);
         self.sessions.insert(session.id().clone(), session.clone());
         tokio::spawn({
@@ -147,13 +140,7 @@ impl Registry {
     /// How many sessions there are, and how many tasks run in them.
     pub(crate) fn count(&self) -> (usize, usize) {
         let sessions = self.all();
-        (
-            sessions.len(),
-            sessions
-                .iter()
-                .map(|session| session.tasks().running())
-                .sum(),
-        )
+        (sessions.len(), sessions.iter().map(|session| session.tasks().running()).sum())
     }
 
     /// Returns once no call and no task that runs now runs any more.
@@ -170,9 +157,7 @@ impl Registry {
     pub(crate) fn stop_all(&self) {
         for session in self.all() {
             for task in session.tasks().all_running() {
-                task.stop(StopReason::Killed {
-                    by: "the daemon is shutting down".to_owned(),
-                });
+                task.stop(StopReason::Killed { by: "the daemon is shutting down".to_owned() });
             }
         }
     }
@@ -193,9 +178,7 @@ impl Registry {
 
     async fn expire(self: Arc<Self>, id: SessionId, since: Instant) {
         tokio::time::sleep(DETACHED_TTL).await;
-        let is_over = self
-            .get(&id)
-            .is_ok_and(|session| session.is_detached_since(since));
+        let is_over = self.get(&id).is_ok_and(|session| session.is_detached_since(since));
         if is_over {
             tracing::info!(session = %id, "nobody has resumed the session in time");
             self.remove(&id).await;
@@ -215,17 +198,12 @@ impl Registry {
 
     /// A copy, so that no shard is locked while something is done with the sessions.
     fn all(&self) -> Vec<Arc<Session>> {
-        self.sessions
-            .iter()
-            .map(|entry| entry.value().clone())
-            .collect()
+        self.sessions.iter().map(|entry| entry.value().clone()).collect()
     }
 }
 
 impl Descent for Registry {
     fn is_supervisor(&self, pid: u32) -> bool {
-        self.sessions
-            .iter()
-            .any(|entry| entry.value().supervisor_pid() == Some(pid))
+        self.sessions.iter().any(|entry| entry.value().supervisor_pid() == Some(pid))
     }
 }

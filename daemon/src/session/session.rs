@@ -28,7 +28,7 @@ use crate::server::{Connection, ConnectionId};
 use crate::toolset::Toolset;
 
 use super::calls::Calls;
-use super::command::{Command, StartError, UpdateError};
+use super::command::{Command, StartError, UpdateError, blame};
 use super::environment;
 use super::folder::SessionFolder;
 use super::owner::{Asker, Owner, Resume};
@@ -120,6 +120,11 @@ impl Session {
         &self.setup.cwd
     }
 
+    /// Where a command runs that names this folder, or none. Whether it is there is found out when the command starts.
+    pub(crate) fn working_directory(&self, workdir: Option<&str>) -> PathBuf {
+        workdir.map_or_else(|| self.setup.cwd.clone(), |workdir| self.setup.cwd.join(workdir))
+    }
+
     /// Its toolset.
     pub(crate) fn toolset(&self) -> &'static Toolset {
         self.setup.toolset
@@ -170,10 +175,7 @@ impl Session {
             network: self.setup.profile.network,
             attached: self.owner().connection().is_some(),
             running: self.tasks.running(),
-            opened: self
-                .opened
-                .duration_since(UNIX_EPOCH)
-                .map_or(0, |time| time.as_secs()),
+            opened: self.opened.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()),
         }
     }
 
@@ -206,31 +208,15 @@ impl Session {
         let profile = self.setup.profile.with_mode(mode);
         let mut environment = environment::of_task(&profile, &slot.id());
         environment.extend(self.setup.variables.iter().cloned());
-        let Command {
-            program,
-            cwd,
-            stdin,
-            streams,
-            timeout,
-        } = command;
+        let Command { program, cwd, stdin, streams, timeout } = command;
         let grace = self.setup.toolset.grace;
-        let task = slot.id();
-        let spec = TaskSpec {
-            task,
-            profile,
-            program,
-            cwd,
-            environment,
-            stdin,
-            streams,
-            timeout,
-            grace,
-        };
+        let (task, folder) = (slot.id(), cwd.clone());
+        let spec =
+            TaskSpec { task, profile, program, cwd, environment, stdin, streams, timeout, grace };
         match self.supervisor.run(spec).await {
             Ok(handle) => {
                 let task = Task::new(handle);
                 slot.fill(task.clone());
-                tokio::spawn(task.clone().keep_when_ended());
                 Ok(task)
             }
             Err(RunError::Gone) => Err(StartError::Lost(self.id().clone())),
@@ -238,7 +224,7 @@ impl Session {
                 task: slot.id(),
                 mode,
                 layers,
-                source,
+                source: blame(source, folder).await,
             }),
         }
     }
@@ -250,10 +236,7 @@ impl Session {
 
     /// Ends the turn: its counters, which begin again.
     pub(crate) fn turn(&self) -> Counters {
-        Counters {
-            commands: self.commands.swap(0, Ordering::Relaxed),
-            ..Counters::default()
-        }
+        Counters { commands: self.commands.swap(0, Ordering::Relaxed), ..Counters::default() }
     }
 
     /// The process below which all its commands are; none once that has ended.
@@ -279,10 +262,7 @@ impl Session {
     pub(super) async fn close(self: Arc<Self>) {
         self.is_closing.store(true, Ordering::SeqCst);
         self.supervisor.close().await;
-        if tokio::time::timeout(SETTLE, self.calls.settled())
-            .await
-            .is_err()
-        {
+        if tokio::time::timeout(SETTLE, self.calls.settled()).await.is_err() {
             tracing::error!(session = %self.id(), "closed while a call had no answer yet");
         }
         let folder = self.setup.folder.clone();

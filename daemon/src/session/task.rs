@@ -135,12 +135,14 @@ impl Task {
         }
     }
 
-    /// Waits for the end, then lets go of the spool where its bytes fit into memory.
-    pub(super) async fn keep_when_ended(self) {
+    /// Lets go of the spool of a task that has ended, where its bytes fit into memory.
+    pub(crate) fn keep(&self) {
         let State::Live(handle) = self.state() else {
             return;
         };
-        let end = handle.ended().await;
+        let Some(end) = handle.try_ended() else {
+            return;
+        };
         let read = |stream, end: Option<&StreamEnd>| match end {
             Some(end) if end.file.is_none() && end.lost.is_none() => whole(&handle, stream, end),
             Some(_) => None,
@@ -149,12 +151,14 @@ impl Task {
         let stdout = read(Stream::Stdout, Some(&end.stdout));
         let stderr = read(Stream::Stderr, end.stderr.as_ref());
         if let (Some(stdout), Some(stderr)) = (stdout, stderr) {
-            *self.locked() = State::Kept(Arc::new(Kept {
-                end,
-                stdout,
-                stderr,
-            }));
+            *self.locked() = State::Kept(Arc::new(Kept { end, stdout, stderr }));
         }
+    }
+
+    /// [`Task::keep`], once it has ended.
+    pub(crate) async fn keep_when_ended(self) {
+        self.ended().await;
+        self.keep();
     }
 
     fn state(&self) -> State {
@@ -175,11 +179,7 @@ impl Ends for Task {
 impl Kept {
     fn progress(&self) -> Progress {
         let (stdout, stderr) = (self.stdout.len() as u64, self.stderr.len() as u64);
-        Progress {
-            stdout,
-            stderr,
-            ended: true,
-        }
+        Progress { stdout, stderr, ended: true }
     }
 
     fn read(&self, stream: Stream, offset: u64, limit: usize) -> Chunk {
@@ -189,11 +189,7 @@ impl Kept {
         };
         let from = usize::try_from(offset).map_or(bytes.len(), |from| from.min(bytes.len()));
         let data = bytes[from..bytes.len().min(from.saturating_add(limit))].to_vec();
-        Chunk {
-            data,
-            offset,
-            skipped: 0,
-        }
+        Chunk { data, offset, skipped: 0 }
     }
 }
 
@@ -232,50 +228,29 @@ mod tests {
             user: Duration::ZERO,
             sys: Duration::ZERO,
             max_rss: 0,
-            stdout: StreamEnd {
-                bytes: 5,
-                ..StreamEnd::default()
-            },
+            stdout: StreamEnd { bytes: 5, ..StreamEnd::default() },
             stderr: None,
             leftovers: None,
             unkillable: Vec::new(),
             mode: Mode::ReadOnly,
             layers: brattice_policy::layer::LayerReport::default(),
         };
-        Kept {
-            end: Arc::new(end),
-            stdout: b"hello".to_vec(),
-            stderr: Vec::new(),
-        }
+        Kept { end: Arc::new(end), stdout: b"hello".to_vec(), stderr: Vec::new() }
     }
 
     #[test]
     fn kept_output_is_read_by_offset() {
         let kept = kept();
         let read = |stream, offset, limit| {
-            let Chunk {
-                data,
-                offset,
-                skipped,
-            } = kept.read(stream, offset, limit);
+            let Chunk { data, offset, skipped } = kept.read(stream, offset, limit);
             (String::from_utf8(data).unwrap(), offset, skipped)
         };
         assert_eq!(read(Stream::Stdout, 0, 100), ("hello".to_owned(), 0, 0));
         assert_eq!(read(Stream::Stdout, 1, 3), ("ell".to_owned(), 1, 0));
         assert_eq!(read(Stream::Stdout, 5, 3), (String::new(), 5, 0));
-        assert_eq!(
-            read(Stream::Stdout, u64::MAX, 3),
-            (String::new(), u64::MAX, 0)
-        );
+        assert_eq!(read(Stream::Stdout, u64::MAX, 3), (String::new(), u64::MAX, 0));
         assert_eq!(read(Stream::Stderr, 0, 3), (String::new(), 0, 0));
-        assert_eq!(
-            kept.progress(),
-            Progress {
-                stdout: 5,
-                stderr: 0,
-                ended: true
-            }
-        );
+        assert_eq!(kept.progress(), Progress { stdout: 5, stderr: 0, ended: true });
     }
 
     #[test]

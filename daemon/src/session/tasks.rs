@@ -49,15 +49,8 @@ pub(crate) struct Slot<T: Ends> {
 impl<T: Ends> Tasks<T> {
     /// An empty table.
     pub(crate) fn new(max_running: usize) -> Arc<Self> {
-        let table = Table {
-            next: 1,
-            starting: 0,
-            tasks: BTreeMap::new(),
-        };
-        Arc::new(Tasks {
-            table: Mutex::new(table),
-            max_running,
-        })
+        let table = Table { next: 1, starting: 0, tasks: BTreeMap::new() };
+        Arc::new(Tasks { table: Mutex::new(table), max_running })
     }
 
     /// A place for one more task.
@@ -73,10 +66,7 @@ impl<T: Ends> Tasks<T> {
         let number = table.next;
         table.next += 1;
         table.starting += 1;
-        Ok(Slot {
-            number,
-            tasks: self.clone(),
-        })
+        Ok(Slot { number, tasks: self.clone() })
     }
 
     /// How many run or are about to.
@@ -100,12 +90,7 @@ impl<T: Ends + Clone> Tasks<T> {
 
     /// Those that run.
     pub(crate) fn all_running(&self) -> Vec<T> {
-        self.table()
-            .tasks
-            .values()
-            .filter(|task| !task.has_ended())
-            .cloned()
-            .collect()
+        self.table().tasks.values().filter(|task| !task.has_ended()).cloned().collect()
     }
 }
 
@@ -121,10 +106,7 @@ impl<T: Ends> Table<T> {
             .filter(|(_, task)| task.has_ended())
             .map(|(number, _)| *number)
             .collect();
-        for number in finished
-            .iter()
-            .take(finished.len().saturating_sub(KEPT_FINISHED))
-        {
+        for number in finished.iter().take(finished.len().saturating_sub(KEPT_FINISHED)) {
             self.tasks.remove(number);
         }
     }
@@ -186,10 +168,8 @@ mod tests {
         start(&tasks).end();
         drop(tasks.reserve().unwrap());
         start(&tasks);
-        let found = [
-            "bash-1", "bash-2", "bash-3", "bash-03", "bash-+3", "bash-4", "x",
-        ]
-        .map(|name| tasks.find(&TaskId::new(name)).is_some());
+        let found = ["bash-1", "bash-2", "bash-3", "bash-03", "bash-+3", "bash-4", "x"]
+            .map(|name| tasks.find(&TaskId::new(name)).is_some());
         assert_eq!(found, [true, false, true, false, false, false, false]);
         assert_eq!(tasks.reserve().unwrap().id(), TaskId::new("bash-4"));
     }

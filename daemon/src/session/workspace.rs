@@ -4,7 +4,7 @@
 //! existing folder under its canonical name, none is `/`, and none holds (or lies in) what the daemon itself lives
 //! on, which a command could then rewrite to leave its sandbox. The roots are decided here, once: neither the cwd nor a
 //! request's `workdir` widens anything. That a root is still the same folder when a command starts is for `exec` to
-//! check; which git directories belong to it is for [`gitdir`](super::gitdir).
+//! check; which git directories belong to it is for [`gitdir`] to say.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -75,33 +75,16 @@ pub(crate) enum WorkspaceError {
     NotFolder { role: Role, path: String },
     /// It cannot be looked at.
     #[error("{role} {path:?} cannot be resolved")]
-    Unresolved {
-        role: Role,
-        path: String,
-        source: io::Error,
-    },
+    Unresolved { role: Role, path: String, source: io::Error },
     /// Its real name cannot stand in a message.
     #[error("{role} {path:?} leads to a name that is not UTF-8: {}", resolved.display())]
-    NotUtf8 {
-        role: Role,
-        path: String,
-        resolved: PathBuf,
-    },
+    NotUtf8 { role: Role, path: String, resolved: PathBuf },
     /// Writing everywhere is what `danger-full-access` is for.
     #[error("{role} {path:?} is the root of the file system")]
     FileSystem { role: Role, path: String },
     /// A root would let commands rewrite the daemon.
-    #[error(
-        "{role} {:?} would open the daemon's {own} {:?} to commands",
-        root,
-        own_path
-    )]
-    HoldsOwn {
-        role: Role,
-        root: PathBuf,
-        own: Own,
-        own_path: PathBuf,
-    },
+    #[error("{role} {:?} would open the daemon's {own} {:?} to commands", root, own_path)]
+    HoldsOwn { role: Role, root: PathBuf, own: Own, own_path: PathBuf },
 }
 
 impl WorkspaceError {
@@ -136,22 +119,11 @@ pub(crate) fn resolve(params: &OpenParams, own: &OwnPaths) -> Result<Workspace, 
         None => workspace.clone(),
         Some(cwd) => folder(Role::Cwd, cwd, &workspace.join(cwd))?,
     };
-    let mut roots = vec![Root {
-        path: workspace,
-        kind: RootKind::Workspace,
-    }];
+    let mut roots = vec![Root { path: workspace, kind: RootKind::Workspace }];
     for path in &params.writable {
-        roots.push(Root {
-            path: root(Role::Writable, path)?,
-            kind: RootKind::Writable,
-        });
+        roots.push(Root { path: root(Role::Writable, path)?, kind: RootKind::Writable });
     }
-    roots.extend(
-        roots
-            .first()
-            .map(|root| gitdir::find(&root.path))
-            .unwrap_or_default(),
-    );
+    roots.extend(roots.first().map(|root| gitdir::find(&root.path)).unwrap_or_default());
     let mut once: Vec<Root> = Vec::with_capacity(roots.len());
     for root in roots {
         own.check(&root)?;
@@ -164,18 +136,12 @@ pub(crate) fn resolve(params: &OpenParams, own: &OwnPaths) -> Result<Workspace, 
 
 fn root(role: Role, path: &str) -> Result<PathBuf, WorkspaceError> {
     if !Path::new(path).is_absolute() {
-        return Err(WorkspaceError::Relative {
-            role,
-            path: path.to_owned(),
-        });
+        return Err(WorkspaceError::Relative { role, path: path.to_owned() });
     }
     let resolved = folder(role, path, Path::new(path))?;
     match resolved.parent() {
         Some(_) => Ok(resolved),
-        None => Err(WorkspaceError::FileSystem {
-            role,
-            path: path.to_owned(),
-        }),
+        None => Err(WorkspaceError::FileSystem { role, path: path.to_owned() }),
     }
 }
 
@@ -183,45 +149,25 @@ fn root(role: Role, path: &str) -> Result<PathBuf, WorkspaceError> {
 fn folder(role: Role, given: &str, path: &Path) -> Result<PathBuf, WorkspaceError> {
     let path_text = given.to_owned();
     if given.contains('\0') {
-        return Err(WorkspaceError::Nul {
-            role,
-            path: path_text,
-        });
+        return Err(WorkspaceError::Nul { role, path: path_text });
     }
     let resolved = match path.canonicalize() {
         Ok(resolved) => resolved,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(WorkspaceError::Missing {
-                role,
-                path: path_text,
-            });
+            return Err(WorkspaceError::Missing { role, path: path_text });
         }
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-            return Err(WorkspaceError::NotFolder {
-                role,
-                path: path_text,
-            });
+            return Err(WorkspaceError::NotFolder { role, path: path_text });
         }
         Err(source) => {
-            return Err(WorkspaceError::Unresolved {
-                role,
-                path: path_text,
-                source,
-            });
+            return Err(WorkspaceError::Unresolved { role, path: path_text, source });
         }
     };
     if !resolved.is_dir() {
-        return Err(WorkspaceError::NotFolder {
-            role,
-            path: path_text,
-        });
+        return Err(WorkspaceError::NotFolder { role, path: path_text });
     }
     if resolved.to_str().is_none() {
-        return Err(WorkspaceError::NotUtf8 {
-            role,
-            path: path_text,
-            resolved,
-        });
+        return Err(WorkspaceError::NotUtf8 { role, path: path_text, resolved });
     }
     Ok(resolved)
 }
@@ -231,15 +177,12 @@ impl OwnPaths {
     /// sessions are.
     fn check(&self, root: &Root) -> Result<(), WorkspaceError> {
         let sockets = self.sockets.iter().map(|path| (Own::Sockets, path));
-        let held = [
-            (Own::State, &self.state),
-            (Own::Executable, &self.executable),
-        ]
-        .into_iter()
-        .chain(sockets)
-        .find(|(own, path)| {
-            path.starts_with(&root.path) || (*own == Own::State && root.path.starts_with(path))
-        });
+        let held = [(Own::State, &self.state), (Own::Executable, &self.executable)]
+            .into_iter()
+            .chain(sockets)
+            .find(|(own, path)| {
+                path.starts_with(&root.path) || (*own == Own::State && root.path.starts_with(path))
+            });
         match held {
             None => Ok(()),
             Some((own, path)) => Err(WorkspaceError::HoldsOwn {

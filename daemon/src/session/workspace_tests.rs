@@ -17,10 +17,7 @@ fn scratch() -> (Scratch, OwnPaths) {
 }
 
 fn params(workspace: &str) -> OpenParams {
-    OpenParams {
-        workspace: workspace.to_owned(),
-        ..OpenParams::default()
-    }
+    OpenParams { workspace: workspace.to_owned(), ..OpenParams::default() }
 }
 
 fn fault(params: &OpenParams, own: &OwnPaths) -> String {
@@ -41,14 +38,8 @@ fn roots_are_canonical_each_once_and_the_cwd_widens_nothing() {
     };
     let expected = Workspace {
         roots: vec![
-            Root {
-                path: workspace.clone(),
-                kind: RootKind::Workspace,
-            },
-            Root {
-                path: workspace.join("sub"),
-                kind: RootKind::Writable,
-            },
+            Root { path: workspace.clone(), kind: RootKind::Workspace },
+            Root { path: workspace.join("sub"), kind: RootKind::Writable },
         ],
         cwd: scratch.path("daemon"),
     };
@@ -64,46 +55,22 @@ fn a_faulty_path_is_named() {
     let cases = [
         ("ws", "workspace \"ws\" is not an absolute path".to_owned()),
         ("", "workspace \"\" is not an absolute path".to_owned()),
-        (
-            "/a\0b",
-            "workspace \"/a\\0b\" contains a NUL character".to_owned(),
-        ),
+        ("/a\0b", "workspace \"/a\\0b\" contains a NUL character".to_owned()),
         (&missing, format!("workspace {missing:?} does not exist")),
         (&file, format!("workspace {file:?} is not a folder")),
         (&below, format!("workspace {below:?} is not a folder")),
-        (
-            "/",
-            "workspace \"/\" is the root of the file system".to_owned(),
-        ),
-        (
-            "/usr/..",
-            "workspace \"/usr/..\" is the root of the file system".to_owned(),
-        ),
+        ("/", "workspace \"/\" is the root of the file system".to_owned()),
+        ("/usr/..", "workspace \"/usr/..\" is the root of the file system".to_owned()),
     ];
     for (path, expected) in cases {
         assert_eq!(fault(&params(path), &own), expected);
-        let writable = OpenParams {
-            writable: vec![path.to_owned()],
-            ..params(&text("ws"))
-        };
-        assert_eq!(
-            fault(&writable, &own),
-            expected.replacen("workspace", "writable root", 1)
-        );
+        let writable = OpenParams { writable: vec![path.to_owned()], ..params(&text("ws")) };
+        assert_eq!(fault(&writable, &own), expected.replacen("workspace", "writable root", 1));
     }
-    let cwd = |cwd: &str| OpenParams {
-        cwd: Some(cwd.to_owned()),
-        ..params(&text("ws"))
-    };
-    assert_eq!(
-        fault(&cwd("nowhere"), &own),
-        "cwd \"nowhere\" does not exist"
-    );
+    let cwd = |cwd: &str| OpenParams { cwd: Some(cwd.to_owned()), ..params(&text("ws")) };
+    assert_eq!(fault(&cwd("nowhere"), &own), "cwd \"nowhere\" does not exist");
     assert_eq!(fault(&cwd("file"), &own), "cwd \"file\" is not a folder");
-    assert_eq!(
-        fault(&cwd("a\0"), &own),
-        "cwd \"a\\0\" contains a NUL character"
-    );
+    assert_eq!(fault(&cwd("a\0"), &own), "cwd \"a\\0\" contains a NUL character");
 }
 
 #[test]
@@ -123,10 +90,7 @@ fn a_root_that_holds_what_the_daemon_lives_on_is_refused() {
         let text = root.display().to_string();
         assert_eq!(fault(&params(&text), &own), format!("workspace {expected}"));
         let workspace = scratch.path("ws").display().to_string();
-        let writable = OpenParams {
-            writable: vec![text],
-            ..params(&workspace)
-        };
+        let writable = OpenParams { writable: vec![text], ..params(&workspace) };
         assert_eq!(fault(&writable, &own), format!("writable root {expected}"));
     }
 }
@@ -139,14 +103,8 @@ fn a_git_directory_that_holds_the_daemons_state_is_refused() {
     scratch.folder("super/.git/modules/sub/refs");
     scratch.folder("super/sub");
     scratch.file("super/.git/modules/sub/HEAD", "");
-    scratch.file(
-        "super/.git/modules/sub/config",
-        "[core]\n\tworktree = ../../../sub\n",
-    );
+    scratch.file("super/.git/modules/sub/config", "[core]\n\tworktree = ../../../sub\n");
     scratch.file("super/sub/.git", "gitdir: ../.git/modules/sub\n");
-    let fault = fault(
-        &params(&scratch.path("super/sub").display().to_string()),
-        &own,
-    );
+    let fault = fault(&params(&scratch.path("super/sub").display().to_string()), &own);
     assert!(fault.starts_with("git directory "), "{fault}");
 }

@@ -19,7 +19,6 @@ use crate::toolset::{BashArguments, Timeout, Toolset, parse_bash};
 
 use super::call::{Answer, Report};
 use super::watch::Watcher;
-use super::workdir;
 
 /// Runs one call of `bash`.
 pub(super) async fn run(
@@ -35,25 +34,16 @@ pub(super) async fn run(
         Err(fault) => return Ok(refused(&fault.to_string())),
     };
     report.set_title(title(&arguments));
-    let cwd = match workdir::resolve(session.cwd(), arguments.workdir.as_deref()).await {
-        Ok(cwd) => cwd,
-        Err(error) => return Ok(refused(&chain(&error))),
-    };
     let command = Command {
         program: Program::Bash(arguments.command),
-        cwd,
+        cwd: session.working_directory(arguments.workdir.as_deref()),
         stdin: Stdin::Null,
         streams: toolset.streams,
         timeout: Some(arguments.timeout.limit),
     };
     let answer = match session.start(command).await {
         Ok(task) => finish(session, call, &task, arguments.timeout, report).await,
-        Err(StartError::NotStarted {
-            task,
-            mode,
-            layers,
-            source,
-        }) => {
+        Err(StartError::NotStarted { task, mode, layers, source }) => {
             let end = not_started(mode, layers, chain(&source));
             refused_by_start(toolset, &task, &end, arguments.timeout)
         }
@@ -92,14 +82,9 @@ async fn finish(
         fate = CallFate::Finished;
     }
     let (stdout, stderr) = tails(task, &end, session.toolset()).await;
-    let text = CommandText {
-        task: task.id(),
-        end: &end,
-        stdout: &stdout,
-        stderr: &stderr,
-        timeout,
-        fate,
-    };
+    task.keep();
+    let text =
+        CommandText { task: task.id(), end: &end, stdout: &stdout, stderr: &stderr, timeout, fate };
     render_command(session.toolset(), &text).into()
 }
 
@@ -119,10 +104,7 @@ async fn tails(task: &Task, end: &TaskEnd, toolset: &'static Toolset) -> (Chunk,
         Ok(tails) => tails,
         Err(error) => {
             tracing::error!(%error, "reading a command's output was interrupted");
-            (
-                unread(&end.stdout),
-                end.stderr.as_ref().map(unread).unwrap_or_default(),
-            )
+            (unread(&end.stdout), end.stderr.as_ref().map(unread).unwrap_or_default())
         }
     }
 }
@@ -140,24 +122,13 @@ fn tail(task: &Task, stream: Stream, end: &StreamEnd, bytes: usize) -> Chunk {
 
 /// Nothing, at the stream's end.
 fn unread(end: &StreamEnd) -> Chunk {
-    Chunk {
-        data: Vec::new(),
-        offset: end.bytes,
-        skipped: end.bytes,
-    }
+    Chunk { data: Vec::new(), offset: end.bytes, skipped: end.bytes }
 }
 
 fn refused_by_start(toolset: &Toolset, task: &TaskId, end: &TaskEnd, timeout: Timeout) -> Answer {
     let nothing = Chunk::default();
     let fate = CallFate::Finished;
-    let text = CommandText {
-        task,
-        end,
-        stdout: &nothing,
-        stderr: &nothing,
-        timeout,
-        fate,
-    };
+    let text = CommandText { task, end, stdout: &nothing, stderr: &nothing, timeout, fate };
     render_command(toolset, &text).into()
 }
 
@@ -184,11 +155,7 @@ fn not_started(mode: Mode, layers: LayerReport, reason: String) -> TaskEnd {
 /// One line for people: what the model says that it is, else the command's first line.
 fn title(arguments: &BashArguments) -> String {
     const MOST: usize = 200;
-    let said = arguments
-        .description
-        .as_deref()
-        .map(str::trim)
-        .filter(|text| !text.is_empty());
+    let said = arguments.description.as_deref().map(str::trim).filter(|text| !text.is_empty());
     let text = said.unwrap_or_else(|| arguments.command.trim_start());
     let line = text.lines().next().unwrap_or_default();
     match line.char_indices().nth(MOST) {
@@ -198,18 +165,8 @@ fn title(arguments: &BashArguments) -> String {
 }
 
 impl From<Rendered> for Answer {
-    fn from(
-        Rendered {
-            text,
-            is_error,
-            outcome,
-        }: Rendered,
-    ) -> Self {
-        Answer {
-            text,
-            is_error,
-            outcome: Some(outcome),
-        }
+    fn from(Rendered { text, is_error, outcome }: Rendered) -> Self {
+        Answer { text, is_error, outcome: Some(outcome) }
     }
 }
 
@@ -220,22 +177,15 @@ mod tests {
     use serde_json::json;
 
     fn arguments(value: Value) -> BashArguments {
-        let Value::Object(arguments) = value else {
-            unreachable!()
-        };
+        let Value::Object(arguments) = value else { unreachable!() };
         parse_bash(Toolset::of(ToolsetName::Standard), &arguments).unwrap()
     }
 
     #[test]
     fn a_title_is_one_line() {
+        assert_eq!(title(&arguments(json!({"command": "\nmake -j\nmake test"}))), "make -j");
         assert_eq!(
-            title(&arguments(json!({"command": "\nmake -j\nmake test"}))),
-            "make -j"
-        );
-        assert_eq!(
-            title(&arguments(
-                json!({"command": "make", "description": " Build "})
-            )),
+            title(&arguments(json!({"command": "make", "description": " Build "}))),
             "Build"
         );
         let long = title(&arguments(json!({"command": "é".repeat(300)})));
@@ -244,11 +194,7 @@ mod tests {
 
     #[test]
     fn a_command_that_did_not_start_has_no_code_and_says_why() {
-        let end = not_started(
-            Mode::ReadOnly,
-            LayerReport::default(),
-            "chdir: no".to_owned(),
-        );
+        let end = not_started(Mode::ReadOnly, LayerReport::default(), "chdir: no".to_owned());
         let timeout = arguments(json!({"command": "true"})).timeout;
         let answer = refused_by_start(
             Toolset::of(ToolsetName::Standard),

@@ -34,9 +34,7 @@ async fn run(
     let mut report = Report::new(session, call.id(), &params.name);
     let answered = match toolset::find(session.disabled(), &params.name) {
         Ok(ToolKind::Bash) => bash::run(session, &call, &params.arguments, &mut report).await,
-        Err(unknown) => Ok(Answer::refused(
-            session.toolset().error(&unknown.to_string()),
-        )),
+        Err(unknown) => Ok(Answer::refused(session.toolset().error(&unknown.to_string()))),
     };
     match answered {
         Ok(answer) => {
@@ -70,11 +68,7 @@ pub(super) struct Answer {
 impl Answer {
     /// A call that came to nothing, and why.
     pub(super) fn refused(text: String) -> Self {
-        Answer {
-            text,
-            is_error: true,
-            outcome: None,
-        }
+        Answer { text, is_error: true, outcome: None }
     }
 
     fn into_result(self, call: &CallId) -> CallResult {
@@ -111,13 +105,7 @@ enum Told {
 
 impl<'a> Report<'a> {
     fn new(session: &'a Session, call: &'a CallId, tool: &'a str) -> Self {
-        Report {
-            session,
-            call,
-            tool,
-            title: tool.to_owned(),
-            stage: Told::Nothing,
-        }
+        Report { session, call, tool, title: tool.to_owned(), stage: Told::Nothing }
     }
 
     /// What the call is, in a line for people.
@@ -135,14 +123,7 @@ impl<'a> Report<'a> {
             self.tell_start(None);
         }
         let (session, call) = (self.session.id().clone(), self.call.clone());
-        self.tell(
-            "call.finished",
-            &CallFinished {
-                session,
-                call,
-                status,
-            },
-        );
+        self.tell("call.finished", &CallFinished { session, call, status });
     }
 
     fn tell_start(&mut self, task: Option<TaskId>) {

@@ -3,8 +3,8 @@
 //! ```text
 //!  call ──admit──► known: wait for the first one's result
 //!    │ new
-//!    ├─ bash ── arguments ─ workdir ─ start ─ follow ─ tails ─ render
-//!    │             └────────── a fault is a result ──────────┘
+//!    ├─ bash ── arguments ─ start ─ follow ─ tails ─ render
+//!    │             └──── a fault is a result ────────┘
 //!    │                              │ cancel ► the whole tree is stopped
 //!    │                              └ watch  ► call.output
 //!    ├──► call.started … call.finished
@@ -18,14 +18,12 @@
 mod bash;
 mod call;
 mod watch;
-mod workdir;
 
 use serde::Serialize;
 
 use crate::server::{Connection, Delivery};
 
 pub(crate) use call::call;
-pub(crate) use workdir::{WorkdirError, resolve as resolve_workdir};
 
 /// Tells a client something about a call.
 fn notify(client: &Connection, method: &str, params: &impl Serialize) -> Delivery {

@@ -40,12 +40,7 @@ pub(super) struct Watcher<'a> {
 impl<'a> Watcher<'a> {
     /// Begins at the start of both streams.
     pub(super) fn new(session: &'a Session, call: &'a CallId, task: &'a Task) -> Self {
-        Watcher {
-            session,
-            call,
-            task,
-            sent: Progress::default(),
-        }
+        Watcher { session, call, task, sent: Progress::default() }
     }
 
     /// Tells output as it comes, for as long as it is polled.
@@ -67,16 +62,11 @@ impl<'a> Watcher<'a> {
 
     /// Tells what is left once the command has ended.
     pub(super) fn finish(mut self) {
-        self.tell(Progress {
-            ended: true,
-            ..self.task.progress()
-        });
+        self.tell(Progress { ended: true, ..self.task.progress() });
     }
 
     fn client(&self) -> Option<Arc<Connection>> {
-        self.session
-            .audience()
-            .filter(|client| client.watches(Watch::Output))
+        self.session.audience().filter(|client| client.watches(Watch::Output))
     }
 
     /// Tells both streams up to `progress`; returns how many notifications that took.
@@ -85,10 +75,8 @@ impl<'a> Watcher<'a> {
             return 0;
         };
         let mut told = 0;
-        for (stream, end) in [
-            (Stream::Stdout, progress.stdout),
-            (Stream::Stderr, progress.stderr),
-        ] {
+        for (stream, end) in [(Stream::Stdout, progress.stdout), (Stream::Stderr, progress.stderr)]
+        {
             let sent = self.sent(stream);
             let Some(from) = next_offset(*sent, end) else {
                 continue;
@@ -151,12 +139,7 @@ fn next_offset(sent: u64, end: u64) -> Option<u64> {
 fn whole_characters(mut chunk: Chunk, asked: u64, is_last: bool) -> Chunk {
     let is_continuation = |byte: &&u8| **byte & 0b1100_0000 == 0b1000_0000;
     let skipped_before = asked > 0 || chunk.skipped > 0;
-    let torn = chunk
-        .data
-        .iter()
-        .take(4)
-        .take_while(is_continuation)
-        .count();
+    let torn = chunk.data.iter().take(4).take_while(is_continuation).count();
     if skipped_before && (1..4).contains(&torn) && is_text(&chunk.data[torn..]) {
         chunk.data.drain(..torn);
         chunk.offset += torn as u64;
@@ -173,9 +156,7 @@ fn whole_characters(mut chunk: Chunk, asked: u64, is_last: bool) -> Chunk {
 
 /// Whether bytes are UTF-8 as far as they go: whole, or torn at the end.
 fn is_text(bytes: &[u8]) -> bool {
-    std::str::from_utf8(bytes)
-        .err()
-        .is_none_or(|error| error.error_len().is_none())
+    std::str::from_utf8(bytes).err().is_none_or(|error| error.error_len().is_none())
 }
 
 #[cfg(test)]
@@ -183,11 +164,7 @@ mod tests {
     use super::*;
 
     fn cut(data: &[u8], offset: u64, is_last: bool) -> (Vec<u8>, u64) {
-        let chunk = Chunk {
-            data: data.to_vec(),
-            offset,
-            skipped: 0,
-        };
+        let chunk = Chunk { data: data.to_vec(), offset, skipped: 0 };
         let whole = whole_characters(chunk, offset, is_last);
         (whole.data, whole.offset)
     }
@@ -202,24 +179,15 @@ mod tests {
     #[test]
     fn a_torn_character_waits_for_its_rest_unless_there_is_none() {
         let euro = "€".as_bytes();
-        assert_eq!(
-            cut(&[b"ab", &euro[..2]].concat(), 0, false),
-            (b"ab".to_vec(), 0)
-        );
+        assert_eq!(cut(&[b"ab", &euro[..2]].concat(), 0, false), (b"ab".to_vec(), 0));
         assert_eq!(cut(&euro[..2], 0, true), (euro[..2].to_vec(), 0));
     }
 
     #[test]
     fn the_rest_of_a_character_that_was_skipped_is_left_out() {
         let euro = "€".as_bytes();
-        assert_eq!(
-            cut(&[&euro[1..], b"ab"].concat(), 7, false),
-            (b"ab".to_vec(), 9)
-        );
-        assert_eq!(
-            cut(&[&euro[1..], b"ab"].concat(), 0, false),
-            ([&euro[1..], b"ab"].concat(), 0)
-        );
+        assert_eq!(cut(&[&euro[1..], b"ab"].concat(), 7, false), (b"ab".to_vec(), 9));
+        assert_eq!(cut(&[&euro[1..], b"ab"].concat(), 0, false), ([&euro[1..], b"ab"].concat(), 0));
     }
 
     #[test]

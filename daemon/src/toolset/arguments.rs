@@ -187,10 +187,7 @@ fn check_undeclared(
         }
     }
     let is_declared = |name: &str| rules.parameters.iter().any(|known| known.name == name);
-    match (
-        rules.unknown,
-        arguments.iter().find(|(name, _)| !is_declared(name)),
-    ) {
+    match (rules.unknown, arguments.iter().find(|(name, _)| !is_declared(name))) {
         (UnknownArguments::Refuse, Some((name, value))) => Err(ArgumentFault::Unknown {
             name: shorten(name),
             known: names(rules.parameters),
@@ -216,9 +213,7 @@ fn command(arguments: &Map<String, Value>) -> Result<String, ArgumentFault> {
 }
 
 fn workdir(arguments: &Map<String, Value>) -> Result<Option<String>, ArgumentFault> {
-    text(arguments, &WORKDIR)?
-        .map(|path| checked(&WORKDIR, path, MAX_PATH_BYTES))
-        .transpose()
+    text(arguments, &WORKDIR)?.map(|path| checked(&WORKDIR, path, MAX_PATH_BYTES)).transpose()
 }
 
 /// Text that goes to the kernel: some of it, no NUL in it, and no more than it takes.
@@ -228,11 +223,7 @@ fn checked(parameter: &Parameter, text: &str, limit: usize) -> Result<String, Ar
         return Err(unexpected(parameter, expected, Came::Bytes(text.len())));
     }
     if let Some(byte) = text.find('\0') {
-        return Err(unexpected(
-            parameter,
-            Expected::TextWithoutNul,
-            Came::NulAt(byte),
-        ));
+        return Err(unexpected(parameter, Expected::TextWithoutNul, Came::NulAt(byte)));
     }
     if text.trim().is_empty() {
         let came = Came::value(&Value::from(text));
@@ -243,10 +234,7 @@ fn checked(parameter: &Parameter, text: &str, limit: usize) -> Result<String, Ar
 
 fn timeout(arguments: &Map<String, Value>, limits: TimeLimits) -> Result<Timeout, ArgumentFault> {
     let Some(value) = arguments.get(TIMEOUT_MS.name) else {
-        return Ok(Timeout {
-            limit: limits.default,
-            origin: TimeoutOrigin::Default,
-        });
+        return Ok(Timeout { limit: limits.default, origin: TimeoutOrigin::Default });
     };
     // JSON has no NaN; a number too large for f64 was refused when the message was read.
     let asked = value
@@ -254,17 +242,11 @@ fn timeout(arguments: &Map<String, Value>, limits: TimeLimits) -> Result<Timeout
         .filter(|milliseconds| *milliseconds > 0.0)
         .ok_or_else(|| unexpected(&TIMEOUT_MS, Expected::Milliseconds, Came::value(value)))?;
     if asked > limits.max.as_secs_f64() * 1000.0 {
-        return Ok(Timeout {
-            limit: limits.max,
-            origin: TimeoutOrigin::Clamped,
-        });
+        return Ok(Timeout { limit: limits.max, origin: TimeoutOrigin::Clamped });
     }
     // Below the cap, so the whole number fits.
     let limit = Duration::from_millis(asked.ceil() as u64);
-    Ok(Timeout {
-        limit,
-        origin: TimeoutOrigin::AsAsked,
-    })
+    Ok(Timeout { limit, origin: TimeoutOrigin::AsAsked })
 }
 
 fn text<'a>(
@@ -279,11 +261,7 @@ fn text<'a>(
 }
 
 fn unexpected(parameter: &Parameter, expected: Expected, came: Came) -> ArgumentFault {
-    ArgumentFault::Unexpected {
-        name: parameter.name,
-        expected,
-        came,
-    }
+    ArgumentFault::Unexpected { name: parameter.name, expected, came }
 }
 
 fn shorten(text: &str) -> String {
@@ -294,10 +272,8 @@ fn shorten(text: &str) -> String {
 }
 
 fn names(parameters: &[Parameter]) -> String {
-    let quoted: Vec<String> = parameters
-        .iter()
-        .map(|parameter| format!("`{}`", parameter.name))
-        .collect();
+    let quoted: Vec<String> =
+        parameters.iter().map(|parameter| format!("`{}`", parameter.name)).collect();
     quoted.join(", ")
 }
 

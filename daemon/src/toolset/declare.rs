@@ -48,46 +48,28 @@ impl ToolKind {
 
 /// The tools of a session, less those that it disabled.
 fn enabled(disable: &[String]) -> impl Iterator<Item = ToolKind> {
-    ToolKind::ALL
-        .into_iter()
-        .filter(|tool| !disable.iter().any(|name| name == tool.name()))
+    ToolKind::ALL.into_iter().filter(|tool| !disable.iter().any(|name| name == tool.name()))
 }
 
 /// The declarations of a session's tools, in the toolset's order.
 pub(crate) fn declarations(toolset: &Toolset, disable: &[String]) -> Vec<Tool> {
-    enabled(disable)
-        .map(|tool| tool.declaration(toolset))
-        .collect()
+    enabled(disable).map(|tool| tool.declaration(toolset)).collect()
 }
 
 /// The tool of that name among those that a session declares.
 pub(crate) fn find(disable: &[String], name: &str) -> Result<ToolKind, UnknownTool> {
-    enabled(disable)
-        .find(|tool| tool.name() == name)
-        .ok_or_else(|| {
-            let declared: Vec<_> = enabled(disable)
-                .map(|tool| format!("`{}`", tool.name()))
-                .collect();
-            UnknownTool {
-                name: name.chars().take(60).collect(),
-                declared: if declared.is_empty() {
-                    "none".to_owned()
-                } else {
-                    declared.join(", ")
-                },
-            }
-        })
+    enabled(disable).find(|tool| tool.name() == name).ok_or_else(|| {
+        let declared: Vec<_> = enabled(disable).map(|tool| format!("`{}`", tool.name())).collect();
+        UnknownTool {
+            name: name.chars().take(60).collect(),
+            declared: if declared.is_empty() { "none".to_owned() } else { declared.join(", ") },
+        }
+    })
 }
 
 /// A declaration in the shape that was asked for.
 pub(crate) fn format(tool: &Tool, format: ToolFormat) -> Value {
-    let Tool {
-        name,
-        title,
-        description,
-        input_schema,
-        annotations,
-    } = tool;
+    let Tool { name, title, description, input_schema, annotations } = tool;
     match format {
         ToolFormat::Mcp => json!({
             "name": name,
@@ -146,12 +128,7 @@ fn bash_schema(toolset: &Toolset) -> Value {
 }
 
 fn bash_description(toolset: &Toolset) -> String {
-    let Toolset {
-        limits,
-        grace,
-        output,
-        ..
-    } = toolset;
+    let Toolset { limits, grace, output, .. } = toolset;
     format!(
         "\
 Runs a command in bash within the session's sandbox and returns what it printed.
@@ -219,35 +196,19 @@ mod tests {
         let properties = schema["properties"].as_object_mut().unwrap();
         for (name, property) in &mut *properties {
             let words = property.as_object_mut().unwrap().remove("description");
-            assert!(
-                words.is_some_and(|words| words.is_string()),
-                "{name} is described"
-            );
+            assert!(words.is_some_and(|words| words.is_string()), "{name} is described");
             assert_eq!(property, &wanted["properties"][name], "{name}");
         }
         let wanted = wanted["properties"].as_object().unwrap().keys();
-        wanted
-            .filter(|name| !properties.contains_key(*name))
-            .cloned()
-            .collect()
+        wanted.filter(|name| !properties.contains_key(*name)).cloned().collect()
     }
 
     #[test]
     fn schemas_are_those_of_the_contract_less_what_comes_later() {
         let later = ["justification", "run_in_background", "sandbox_permissions"];
         assert!(not_yet_declared(ToolsetName::Dsh, DSH).iter().eq(later));
-        let later = [
-            "justification",
-            "run_in_background",
-            "sandbox_permissions",
-            "stdin",
-            "tty",
-        ];
-        assert!(
-            not_yet_declared(ToolsetName::Standard, STANDARD)
-                .iter()
-                .eq(later)
-        );
+        let later = ["justification", "run_in_background", "sandbox_permissions", "stdin", "tty"];
+        assert!(not_yet_declared(ToolsetName::Standard, STANDARD).iter().eq(later));
     }
 
     #[test]
@@ -261,18 +222,10 @@ mod tests {
     #[test]
     fn descriptions_state_the_limits_that_apply() {
         let description = declared(ToolsetName::Dsh).description;
-        for stated in [
-            "(120000 unless given, 600000 at most)",
-            "SIGKILL 3 s",
-            "last 64000 bytes",
-        ] {
+        for stated in ["(120000 unless given, 600000 at most)", "SIGKILL 3 s", "last 64000 bytes"] {
             assert!(description.contains(stated), "{stated}: {description}");
         }
-        assert!(
-            declared(ToolsetName::Standard)
-                .description
-                .contains("SIGKILL 5 s")
-        );
+        assert!(declared(ToolsetName::Standard).description.contains("SIGKILL 5 s"));
     }
 
     #[test]
@@ -304,10 +257,7 @@ mod tests {
     #[test]
     fn a_disabled_tool_is_neither_declared_nor_found() {
         let disable = ["read".to_owned(), "bash".to_owned()];
-        assert_eq!(
-            declarations(Toolset::of(ToolsetName::Standard), &disable),
-            []
-        );
+        assert_eq!(declarations(Toolset::of(ToolsetName::Standard), &disable), []);
         assert_eq!(
             find(&disable, "bash").map_err(|unknown| unknown.to_string()),
             Err("unknown tool `bash`: expected one of none".to_owned())
@@ -326,10 +276,7 @@ mod tests {
     #[test]
     fn mcp_shape_is_the_tool_itself() {
         let tool = declared(ToolsetName::Standard);
-        assert_eq!(
-            format(&tool, ToolFormat::Mcp),
-            serde_json::to_value(&tool).unwrap()
-        );
+        assert_eq!(format(&tool, ToolFormat::Mcp), serde_json::to_value(&tool).unwrap());
     }
 
     #[test]

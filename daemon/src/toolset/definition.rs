@@ -153,12 +153,7 @@ mod tests {
     #[test]
     fn limits_are_those_of_the_contract() {
         let facts = |name| {
-            let Toolset {
-                limits,
-                grace,
-                output,
-                ..
-            } = Toolset::of(name);
+            let Toolset { limits, grace, output, .. } = Toolset::of(name);
             (
                 limits.default.as_millis(),
                 limits.max.as_millis(),
@@ -166,10 +161,7 @@ mod tests {
                 output.kept_bytes,
             )
         };
-        assert_eq!(
-            facts(ToolsetName::Standard),
-            (120_000, 600_000, 5_000, 64_000)
-        );
+        assert_eq!(facts(ToolsetName::Standard), (120_000, 600_000, 5_000, 64_000));
         assert_eq!(facts(ToolsetName::Dsh), (120_000, 600_000, 3_000, 64_000));
     }
 }

@@ -20,22 +20,11 @@ use crate::exec::spec::Streams;
 pub(super) static TOOLSET: Toolset = Toolset {
     name: ToolsetName::Dsh,
     bash: BashRules {
-        parameters: &[
-            COMMAND.required(),
-            DESCRIPTION.required(),
-            TIMEOUT_MS,
-            WORKDIR,
-        ],
+        parameters: &[COMMAND.required(), DESCRIPTION.required(), TIMEOUT_MS, WORKDIR],
         unknown: UnknownArguments::Ignore,
         unavailable: &[
-            Unavailable {
-                name: "run_in_background",
-                asks: Asks::UnlessFalse,
-            },
-            Unavailable {
-                name: "sandbox_permissions",
-                asks: Asks::Always,
-            },
+            Unavailable { name: "run_in_background", asks: Asks::UnlessFalse },
+            Unavailable { name: "sandbox_permissions", asks: Asks::Always },
         ],
     },
     limits: TimeLimits {
@@ -53,17 +42,8 @@ pub(super) static TOOLSET: Toolset = Toolset {
     },
     error_prefix: "Error: ",
     variables: &[
-        Variable {
-            name: "DSH_SHELL",
-            value: VariableValue::Fixed("1"),
-        },
-        Variable {
-            name: "DSH_SESSION_ID",
-            value: VariableValue::SessionId,
-        },
-        Variable {
-            name: "DSH_HOME",
-            value: VariableValue::DshHome,
-        },
+        Variable { name: "DSH_SHELL", value: VariableValue::Fixed("1") },
+        Variable { name: "DSH_SESSION_ID", value: VariableValue::SessionId },
+        Variable { name: "DSH_HOME", value: VariableValue::DshHome },
     ],
 };

@@ -20,7 +20,7 @@ pub(crate) mod render;
 mod standard;
 mod variables;
 
-pub(crate) use arguments::{ArgumentFault, BashArguments, Timeout, TimeoutOrigin, parse_bash};
-pub(crate) use declare::{ToolKind, UnknownTool, declarations, find, format};
+pub(crate) use arguments::{BashArguments, Timeout, parse_bash};
+pub(crate) use declare::{ToolKind, declarations, find, format};
 pub(crate) use definition::Toolset;
 pub(crate) use variables::SessionFacts;

@@ -35,20 +35,12 @@ pub(crate) enum Presence {
 
 impl Parameter {
     const fn optional(name: &'static str, kind: ParameterKind, words: &'static str) -> Self {
-        Parameter {
-            name,
-            kind,
-            presence: Presence::Optional,
-            words,
-        }
+        Parameter { name, kind, presence: Presence::Optional, words }
     }
 
     /// The same parameter, required.
     pub(super) const fn required(self) -> Self {
-        Parameter {
-            presence: Presence::Required,
-            ..self
-        }
+        Parameter { presence: Presence::Required, ..self }
     }
 
     /// Its JSON schema.

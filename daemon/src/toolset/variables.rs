@@ -69,11 +69,7 @@ mod tests {
     fn environment(name: ToolsetName, options: &Options, home: &str) -> Vec<String> {
         let session = SessionId::new("s-1");
         Toolset::of(name)
-            .environment(SessionFacts {
-                session: &session,
-                options,
-                home,
-            })
+            .environment(SessionFacts { session: &session, options, home })
             .into_iter()
             .map(|(name, value)| format!("{name}={value}"))
             .collect()
@@ -82,10 +78,7 @@ mod tests {
     #[test]
     fn standard_adds_none() {
         let none: [&str; 0] = [];
-        assert_eq!(
-            environment(ToolsetName::Standard, &Options::default(), "/home/a"),
-            none
-        );
+        assert_eq!(environment(ToolsetName::Standard, &Options::default(), "/home/a"), none);
     }
 
     #[test]
@@ -94,21 +87,12 @@ mod tests {
             environment(ToolsetName::Dsh, &Options::default(), "/home/a"),
             ["DSH_SHELL=1", "DSH_SESSION_ID=s-1", "DSH_HOME=/home/a/.dsh"]
         );
-        assert_eq!(
-            environment(ToolsetName::Dsh, &Options::default(), "/")[2],
-            "DSH_HOME=/.dsh"
-        );
+        assert_eq!(environment(ToolsetName::Dsh, &Options::default(), "/")[2], "DSH_HOME=/.dsh");
     }
 
     #[test]
     fn dsh_home_is_taken_from_the_option() {
-        let options = Options {
-            dsh_home: Some("/srv/dsh".to_owned()),
-            ..Options::default()
-        };
-        assert_eq!(
-            environment(ToolsetName::Dsh, &options, "/home/a")[2],
-            "DSH_HOME=/srv/dsh"
-        );
+        let options = Options { dsh_home: Some("/srv/dsh".to_owned()), ..Options::default() };
+        assert_eq!(environment(ToolsetName::Dsh, &options, "/home/a")[2], "DSH_HOME=/srv/dsh");
     }
 }

@@ -66,10 +66,9 @@ pub fn mode_ruleset(grants: &[Grant], abi: u32) -> Result<OwnedFd, BuildError> {
     for grant in grants {
         let fd = match open(&grant.path) {
             Err(Errno::NOENT | Errno::NXIO) if grant.access == Access::Device => continue,
-            other => other.map_err(|source| BuildError::Open {
-                path: grant.path.clone(),
-                source,
-            })?,
+            other => {
+                other.map_err(|source| BuildError::Open { path: grant.path.clone(), source })?
+            }
         };
         let mut rights = rights(grant.access, known);
         if !is_folder(&fd) {
@@ -86,10 +85,7 @@ pub fn mode_ruleset(grants: &[Grant], abi: u32) -> Result<OwnedFd, BuildError> {
 /// The kernel refuses, or has no scopes.
 pub fn command_ruleset() -> Result<OwnedFd, BuildError> {
     let root = Path::new("/");
-    let fd = open(root).map_err(|source| BuildError::Open {
-        path: root.to_owned(),
-        source,
-    })?;
+    let fd = open(root).map_err(|source| BuildError::Open { path: root.to_owned(), source })?;
     let ruleset = strict()
         .handle_access(AccessFs::Refer)?
         .scope(Scope::Signal)?
@@ -171,9 +167,6 @@ mod tests {
             reason: crate::grant::GrantReason::Workspace,
         };
         let error = mode_ruleset(&[grant], LEAST_ABI).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "cannot open /nonexistent/root to grant it"
-        );
+        assert_eq!(error.to_string(), "cannot open /nonexistent/root to grant it");
     }
 }

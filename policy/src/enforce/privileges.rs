@@ -33,10 +33,7 @@ pub fn drop_all(limits: &Limits) -> Result<(), PrivilegeError> {
     let at = |step| move |errno| PrivilegeError { step, errno };
     set_dumpable_behavior(DumpableBehavior::NotDumpable)
         .map_err(at("turning off ptrace access"))?;
-    let none = Rlimit {
-        current: Some(0),
-        maximum: Some(0),
-    };
+    let none = Rlimit { current: Some(0), maximum: Some(0) };
     setrlimit(Resource::Core, none).map_err(at("turning off core dumps"))?;
     limit_open_files(limits.open_files).map_err(at("limiting open files"))?;
     drop_capabilities().map_err(at("dropping capabilities"))?;
@@ -47,13 +44,7 @@ pub fn drop_all(limits: &Limits) -> Result<(), PrivilegeError> {
 fn limit_open_files(most: u64) -> Result<(), Errno> {
     let old = getrlimit(Resource::Nofile);
     let least = |limit: Option<u64>| Some(limit.map_or(most, |limit| limit.min(most)));
-    setrlimit(
-        Resource::Nofile,
-        Rlimit {
-            current: least(old.current),
-            maximum: least(old.maximum),
-        },
-    )
+    setrlimit(Resource::Nofile, Rlimit { current: least(old.current), maximum: least(old.maximum) })
 }
 
 /// Keeps [`FILE_OWNERSHIP`] of what there is, in every set. The bounding set goes first: root's exec would fill the
@@ -69,10 +60,7 @@ fn drop_capabilities() -> Result<(), Errno> {
         }
     }
     rustix::thread::clear_ambient_capability_set()?;
-    let sets = CapabilitySets {
-        effective: kept,
-        permitted: kept,
-        inheritable: CapabilitySet::empty(),
-    };
+    let sets =
+        CapabilitySets { effective: kept, permitted: kept, inheritable: CapabilitySet::empty() };
     rustix::thread::set_capabilities(None, sets)
 }

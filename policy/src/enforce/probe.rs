@@ -20,10 +20,7 @@ impl Machine {
     pub fn probe() -> Machine {
         // PR_GET_SECCOMP fails with EINVAL where the kernel was built without it (prctl(2)).
         let seccomp = rustix::thread::secure_computing_mode().map(|_| ());
-        Machine {
-            landlock: sys::landlock::abi(),
-            seccomp,
-        }
+        Machine { landlock: sys::landlock::abi(), seccomp }
     }
 
     /// Landlock's ABI, 0 where there is none.
@@ -35,20 +32,13 @@ impl Machine {
     pub fn report(&self, mode: Mode) -> LayerReport {
         let layers = if mode.is_confined() {
             let mut layers = vec![Layer::on(LayerName::Privileges)];
-            layers.extend([
-                self.landlock_layer(),
-                self.scopes_layer(),
-                self.seccomp_layer(),
-            ]);
+            layers.extend([self.landlock_layer(), self.scopes_layer(), self.seccomp_layer()]);
             layers.extend(not_in_this_version());
             layers
         } else {
             Vec::new()
         };
-        LayerReport {
-            landlock_abi: self.abi(),
-            layers,
-        }
+        LayerReport { landlock_abi: self.abi(), layers }
     }
 
     fn landlock_layer(&self) -> Layer {
@@ -83,11 +73,9 @@ impl Machine {
                      killed process by process; Linux 6.12 has them"
                 ),
             ),
-            Err(_) => Layer::with(
-                LayerName::LandlockScopes,
-                LayerState::Off,
-                "there is no Landlock here",
-            ),
+            Err(_) => {
+                Layer::with(LayerName::LandlockScopes, LayerState::Off, "there is no Landlock here")
+            }
         }
     }
 
@@ -136,12 +124,7 @@ mod tests {
     use super::*;
 
     fn states(machine: &Machine, mode: Mode) -> Vec<(LayerName, LayerState)> {
-        machine
-            .report(mode)
-            .layers
-            .into_iter()
-            .map(|layer| (layer.name, layer.state))
-            .collect()
+        machine.report(mode).layers.into_iter().map(|layer| (layer.name, layer.state)).collect()
     }
 
     /// The ABI under test is a variable: every kernel's answer has its row.
@@ -158,10 +141,7 @@ mod tests {
             (Ok(99), On, On),
         ];
         for (landlock, files, scopes) in cases {
-            let machine = Machine {
-                landlock,
-                seccomp: Ok(()),
-            };
+            let machine = Machine { landlock, seccomp: Ok(()) };
             assert_eq!(
                 states(&machine, Mode::WorkspaceWrite),
                 [
@@ -181,10 +161,7 @@ mod tests {
 
     #[test]
     fn a_missing_layer_is_found_and_says_what_to_do() {
-        let machine = Machine {
-            landlock: Err(Errno::OPNOTSUPP),
-            seccomp: Ok(()),
-        };
+        let machine = Machine { landlock: Err(Errno::OPNOTSUPP), seccomp: Ok(()) };
         let report = machine.report(Mode::ReadOnly);
         let missing = report.missing().and_then(|layer| layer.reason.as_deref());
         assert!(
@@ -195,9 +172,6 @@ mod tests {
 
     #[test]
     fn this_machine_has_what_the_tests_need() {
-        assert_eq!(
-            Machine::probe().report(Mode::WorkspaceWrite).missing(),
-            None
-        );
+        assert_eq!(Machine::probe().report(Mode::WorkspaceWrite).missing(), None);
     }
 }

@@ -9,19 +9,9 @@ use rustix::io::Errno;
 /// The kernel's answer; `ENOSYS` before Linux 5.9, `EINVAL` before 5.11.
 pub fn close_on_exec_from(first: u32) -> Result<(), Errno> {
     // SAFETY: the call takes three integers and touches no memory; marking a descriptor invalidates none.
-    let answer = unsafe {
-        libc::syscall(
-            libc::SYS_close_range,
-            first,
-            u32::MAX,
-            libc::CLOSE_RANGE_CLOEXEC,
-        )
-    };
-    if answer == 0 {
-        Ok(())
-    } else {
-        Err(last_errno())
-    }
+    let answer =
+        unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) };
+    if answer == 0 { Ok(()) } else { Err(last_errno()) }
 }
 
 /// The error of the last libc call of this thread.

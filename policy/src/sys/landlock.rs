@@ -23,11 +23,7 @@ pub fn abi() -> Result<u32, Errno> {
             CREATE_RULESET_VERSION,
         )
     };
-    if answer < 0 {
-        Err(last_errno())
-    } else {
-        Ok(u32::try_from(answer).unwrap_or(0))
-    }
+    if answer < 0 { Err(last_errno()) } else { Ok(u32::try_from(answer).unwrap_or(0)) }
 }
 
 /// Puts the calling thread, and all that it starts from now on, below this ruleset. It cannot be undone.
@@ -42,9 +38,5 @@ pub fn restrict_self(ruleset: BorrowedFd<'_>) -> Result<(), Errno> {
 pub(super) fn restrict_self_raw(ruleset: i32) -> Result<(), Errno> {
     // SAFETY: the call takes two integers and touches no memory; a wrong number is EBADF.
     let answer = unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset, 0u32) };
-    if answer == 0 {
-        Ok(())
-    } else {
-        Err(last_errno())
-    }
+    if answer == 0 { Ok(()) } else { Err(last_errno()) }
 }

@@ -46,29 +46,15 @@ pub fn install(filter: &[Instruction]) -> Result<(), InstallError> {
     if filter.is_empty() {
         return Err(InstallError::Empty);
     }
-    let length = u16::try_from(filter.len())
-        .ok()
-        .filter(|length| *length <= 4096);
+    let length = u16::try_from(filter.len()).ok().filter(|length| *length <= 4096);
     let Some(length) = length else {
         return Err(InstallError::TooLong(filter.len()));
     };
-    let program = Program {
-        length,
-        instructions: filter.as_ptr(),
-    };
+    let program = Program { length, instructions: filter.as_ptr() };
     // SAFETY: `program` points to `length` instructions that live until the call returns; the kernel copies and
     // checks them. The layouts are those of `struct sock_fprog` and `struct sock_filter`.
     let answer = unsafe {
-        libc::syscall(
-            libc::SYS_seccomp,
-            libc::SECCOMP_SET_MODE_FILTER,
-            0usize,
-            &raw const program,
-        )
+        libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0usize, &raw const program)
     };
-    if answer == 0 {
-        Ok(())
-    } else {
-        Err(InstallError::Refused(last_errno()))
-    }
+    if answer == 0 { Ok(()) } else { Err(InstallError::Refused(last_errno())) }
 }

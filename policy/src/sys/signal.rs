@@ -94,10 +94,7 @@ impl Broadcast {
     /// # Errors
     /// The signal could be sent, or failed for another reason than `EPERM`: no broadcast may be made.
     pub fn check(outsider: u32) -> Result<Self, NotScoped> {
-        let pid = i32::try_from(outsider)
-            .ok()
-            .filter(|pid| *pid > 1)
-            .ok_or(NotScoped(outsider))?;
+        let pid = i32::try_from(outsider).ok().filter(|pid| *pid > 1).ok_or(NotScoped(outsider))?;
         // SAFETY: signal 0 is never delivered; the call takes two integers (kill(2)).
         let answer = unsafe { libc::kill(pid, 0) };
         if answer == -1 && last_errno() == Errno::PERM {
@@ -115,11 +112,7 @@ impl Broadcast {
     pub fn send(self, signal: TreeSignal) -> Result<(), Errno> {
         // SAFETY: the call takes two integers. `self` proves that Landlock's scope filters the broadcast.
         let answer = unsafe { libc::kill(-1, signal.number()) };
-        if answer == 0 {
-            Ok(())
-        } else {
-            Err(last_errno())
-        }
+        if answer == 0 { Ok(()) } else { Err(last_errno()) }
     }
 }
 
@@ -136,11 +129,7 @@ fn empty_set() -> libc::sigset_t {
 fn set_mask(set: &libc::sigset_t) -> Result<(), Errno> {
     // SAFETY: `set` is initialised; the old mask is not asked for.
     let answer = unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, set, std::ptr::null_mut()) };
-    if answer == 0 {
-        Ok(())
-    } else {
-        Err(Errno::from_raw_os_error(answer))
-    }
+    if answer == 0 { Ok(()) } else { Err(Errno::from_raw_os_error(answer)) }
 }
 
 #[cfg(test)]
@@ -152,9 +141,6 @@ mod tests {
         let own = std::process::id();
         assert_eq!(Broadcast::check(own).map(|_| ()), Err(NotScoped(own)));
         assert_eq!(Broadcast::check(1).map(|_| ()), Err(NotScoped(1)));
-        assert_eq!(
-            Broadcast::check(u32::MAX).map(|_| ()),
-            Err(NotScoped(u32::MAX))
-        );
+        assert_eq!(Broadcast::check(u32::MAX).map(|_| ()), Err(NotScoped(u32::MAX)));
     }
 }

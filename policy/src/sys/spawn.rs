@@ -103,10 +103,7 @@ pub fn spawn(exec: &Exec<'_>) -> Result<u32, StepError> {
     // calls, and is the only user of `shared` meanwhile. Keepers have one thread, so nobody else runs.
     let pid = unsafe { libc::clone(child, top.cast(), flags, (&raw mut shared).cast()) };
     if pid < 0 {
-        return Err(StepError {
-            step: Step::Clone,
-            errno: last_errno(),
-        });
+        return Err(StepError { step: Step::Clone, errno: last_errno() });
     }
     match shared.failure {
         None => Ok(pid.unsigned_abs()),
@@ -115,11 +112,7 @@ pub fn spawn(exec: &Exec<'_>) -> Result<u32, StepError> {
 }
 
 fn terminated(texts: &[CString]) -> Vec<*const libc::c_char> {
-    texts
-        .iter()
-        .map(|text| text.as_ptr())
-        .chain([std::ptr::null()])
-        .collect()
+    texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
 }
 
 /// The child of [`spawn`]: runs each step, and tells the one that failed.
@@ -143,10 +136,7 @@ fn become_program(shared: &mut Shared) -> Result<std::convert::Infallible, StepE
     // SAFETY: `directory` is a C string that the parent keeps alive.
     answered(unsafe { libc::chdir(shared.directory) }).map_err(at(Step::Directory))?;
     signal::unblock_all().map_err(at(Step::Signals))?;
-    Err(StepError {
-        step: Step::Exec,
-        errno: exec_first(shared),
-    })
+    Err(StepError { step: Step::Exec, errno: exec_first(shared) })
 }
 
 /// Puts every descriptor at its target and closes the rest. The child has a descriptor table of its own.
@@ -162,11 +152,7 @@ fn place_descriptors(shared: &mut Shared) -> Result<(), Errno> {
         last = last.max(*target);
     }
     for number in 3..last {
-        if !shared
-            .descriptors
-            .iter()
-            .any(|(_, _, target)| *target == number)
-        {
+        if !shared.descriptors.iter().any(|(_, _, target)| *target == number) {
             // SAFETY: integers only. A number that is not open is EBADF, which is what is wanted.
             unsafe { libc::close(number) };
         }
@@ -192,11 +178,7 @@ fn exec_first(shared: &Shared) -> Errno {
 }
 
 fn answered(answer: i32) -> Result<i32, Errno> {
-    if answer < 0 {
-        Err(last_errno())
-    } else {
-        Ok(answer)
-    }
+    if answer < 0 { Err(last_errno()) } else { Ok(answer) }
 }
 
 #[cfg(test)]
@@ -213,11 +195,7 @@ mod tests {
         let null = File::open("/dev/null").unwrap();
         let exec = Exec {
             candidates: &[text("/nonexistent/sh"), text(program)],
-            argv: &[
-                text("sh"),
-                text("-c"),
-                text("echo $A; pwd; ls /proc/self/fd | tr '\\n' ' '"),
-            ],
+            argv: &[text("sh"), text("-c"), text("echo $A; pwd; ls /proc/self/fd | tr '\\n' ' '")],
             environment: &[text("A=1"), text("PATH=/usr/bin:/bin")],
             directory,
             descriptors: &[(null.as_fd(), 0), (write.as_fd(), 1), (write.as_fd(), 2)],
@@ -239,14 +217,8 @@ mod tests {
     #[test]
     fn tells_the_step_that_failed() {
         let failed = |step, errno| Err(StepError { step, errno });
-        assert_eq!(
-            run(c"/nonexistent", "/bin/sh"),
-            failed(Step::Directory, Errno::NOENT)
-        );
-        assert_eq!(
-            run(c"/etc/passwd", "/bin/sh"),
-            failed(Step::Directory, Errno::NOTDIR)
-        );
+        assert_eq!(run(c"/nonexistent", "/bin/sh"), failed(Step::Directory, Errno::NOENT));
+        assert_eq!(run(c"/etc/passwd", "/bin/sh"), failed(Step::Directory, Errno::NOTDIR));
         assert_eq!(run(c"/", "/nonexistent"), failed(Step::Exec, Errno::NOENT));
         assert_eq!(run(c"/", "/etc/passwd"), failed(Step::Exec, Errno::ACCESS));
     }

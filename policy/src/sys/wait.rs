@@ -54,14 +54,8 @@ pub fn reap() -> Result<Reaped, Errno> {
     // SAFETY: all-zero bytes are a valid `rusage`.
     let mut used: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: both pointers are to live, writable values of the types that the call fills.
-    let answer = unsafe {
-        libc::wait4(
-            -1,
-            &raw mut status,
-            libc::WNOHANG | libc::__WALL,
-            &raw mut used,
-        )
-    };
+    let answer =
+        unsafe { libc::wait4(-1, &raw mut status, libc::WNOHANG | libc::__WALL, &raw mut used) };
     match answer {
         0 => Ok(Reaped::StillRunning),
         pid if pid > 0 => {
@@ -70,11 +64,7 @@ pub fn reap() -> Result<Reaped, Errno> {
             } else {
                 Exit::Signal(libc::WTERMSIG(status))
             };
-            Ok(Reaped::Child {
-                pid: pid.unsigned_abs(),
-                exit,
-                usage: usage(&used),
-            })
+            Ok(Reaped::Child { pid: pid.unsigned_abs(), exit, usage: usage(&used) })
         }
         _ => match last_errno() {
             Errno::CHILD => Ok(Reaped::NoChild),
@@ -89,9 +79,7 @@ fn usage(used: &libc::rusage) -> Usage {
         user: duration(used.ru_utime),
         sys: duration(used.ru_stime),
         // Linux counts in units of 1024 bytes (getrusage(2)).
-        max_rss: u64::try_from(used.ru_maxrss)
-            .unwrap_or(0)
-            .saturating_mul(1024),
+        max_rss: u64::try_from(used.ru_maxrss).unwrap_or(0).saturating_mul(1024),
     }
 }
 

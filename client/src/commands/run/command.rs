@@ -20,20 +20,13 @@ use crate::commands::interrupt::Interrupts;
 
 /// Runs the command and gives its exit status, or the one that tells why it has none.
 pub(crate) async fn run(context: &Context, arguments: Run) -> Result<ExitCode, Failure> {
-    let Run {
-        confinement,
-        timeout,
-        command,
-    } = arguments;
+    let Run { confinement, timeout, command } = arguments;
     let words = words(command)?;
     let params = confinement.open_params("brattice run")?;
     let source = Source::of_stdin().map_err(Failure::Input)?;
     let client = context.agent().await?;
     let mut interrupts = Interrupts::listen()?;
-    let session = interrupts
-        .guard(client.session_open(&params))
-        .await?
-        .session;
+    let session = interrupts.guard(client.session_open(&params)).await?.session;
     let followed = async {
         let start = start_params(session.clone(), words, timeout, &source);
         let task = Task::start(&client, &start).await?;
@@ -51,10 +44,7 @@ pub(crate) async fn run(context: &Context, arguments: Run) -> Result<ExitCode, F
 }
 
 fn words(command: Vec<OsString>) -> Result<Vec<String>, Failure> {
-    command
-        .into_iter()
-        .map(|word| word.into_string().map_err(Failure::NotUtf8))
-        .collect()
+    command.into_iter().map(|word| word.into_string().map_err(Failure::NotUtf8)).collect()
 }
 
 fn start_params(
@@ -80,10 +70,7 @@ fn conclude(format: Format, ended: &Ended, timeout: Option<Duration>) -> Result<
         Format::Text => notes(&ended.outcome, &ended.skipped, timeout).concat(),
         Format::Json => serde_json::to_string(&ended.outcome)
             .map(|json| json + "\n")
-            .map_err(|source| Failure::Json {
-                what: "the outcome",
-                source,
-            })?,
+            .map_err(|source| Failure::Json { what: "the outcome", source })?,
     };
     match std::io::stderr().write_all(told.as_bytes()) {
         // Nobody reads it: the exit status still tells how the command ended.
@@ -109,10 +96,7 @@ mod tests {
 
     #[test]
     fn one_word_is_a_line_for_the_shell_and_several_are_words() {
-        assert_eq!(
-            start(&["ls | wc -l"]),
-            (Some("ls | wc -l".to_owned()), None)
-        );
+        assert_eq!(start(&["ls | wc -l"]), (Some("ls | wc -l".to_owned()), None));
         let words = vec!["ls".to_owned(), "-l".to_owned()];
         assert_eq!(start(&["ls", "-l"]), (None, Some(words)));
     }

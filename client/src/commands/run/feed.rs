@@ -32,11 +32,7 @@ impl Source {
         let stat = fstat(&stdin)?;
         let is_null = FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice
             && (major(stat.st_rdev), minor(stat.st_rdev)) == NULL;
-        Ok(if stdin.is_terminal() || is_null {
-            Source::Nothing
-        } else {
-            Source::Stdin
-        })
+        Ok(if stdin.is_terminal() || is_null { Source::Nothing } else { Source::Stdin })
     }
 }
 
@@ -52,13 +48,7 @@ impl Task {
             let eof = piece.is_none();
             let (data, encoding) = bytes::encode(&piece.unwrap_or_default());
             let (session, task) = (self.session.clone(), self.task.clone());
-            let params = InputParams {
-                session,
-                task,
-                data,
-                encoding,
-                eof,
-            };
+            let params = InputParams { session, task, data, encoding, eof };
             match self.client.task_input(&params).await {
                 Ok(_) if !eof => {}
                 // An answer that is an error means that the command closed its input or is over; neither is a fault.

@@ -19,21 +19,13 @@ pub(super) fn notes(
         }
     }
     for stream in std::iter::once(&outcome.stdout).chain(&outcome.stderr) {
-        lines.extend(
-            stream
-                .lost
-                .as_ref()
-                .map(|lost| format!("output lost: {}", lost.error)),
-        );
+        lines.extend(stream.lost.as_ref().map(|lost| format!("output lost: {}", lost.error)));
     }
     lines.extend(outcome.left_running.as_ref().map(leftovers));
     lines.extend(cause(outcome, timeout));
     lines.extend(shell_status(outcome));
     lines.dedup();
-    lines
-        .into_iter()
-        .map(|line| format!("[{line}]\n"))
-        .collect()
+    lines.into_iter().map(|line| format!("[{line}]\n")).collect()
 }
 
 fn leftovers(left: &LeftRunning) -> String {
@@ -88,33 +80,17 @@ mod tests {
 
     #[test]
     fn a_command_that_ended_by_itself_is_not_commented() {
-        assert_eq!(
-            told(&outcome(Cause::Exited, Some(1), None), Skipped::default()),
-            ""
-        );
+        assert_eq!(told(&outcome(Cause::Exited, Some(1), None), Skipped::default()), "");
     }
 
     #[test]
     fn everything_that_is_to_be_told_comes_in_the_contracts_order() {
         let mut ended = outcome(Cause::TimedOut, None, Some("SIGKILL"));
-        ended.stdout.lost = Some(Lost {
-            bytes: 7,
-            error: "ENOSPC".into(),
-        });
-        ended.left_running = Some(LeftRunning {
-            task: None,
-            stopped: Some(true),
-            processes: Vec::new(),
-            count: 2,
-        });
+        ended.stdout.lost = Some(Lost { bytes: 7, error: "ENOSPC".into() });
+        ended.left_running =
+            Some(LeftRunning { task: None, stopped: Some(true), processes: Vec::new(), count: 2 });
         assert_eq!(
-            told(
-                &ended,
-                Skipped {
-                    stdout: 5,
-                    stderr: 0
-                }
-            ),
+            told(&ended, Skipped { stdout: 5, stderr: 0 }),
             "[stdout: 5 bytes dropped from the middle]\n[output lost: ENOSPC]\n\
              [stopped 2 processes left running]\n[timed out after 1500ms]\n[killed by signal: SIGKILL]\n"
         );
@@ -123,22 +99,13 @@ mod tests {
     #[test]
     fn other_ends_have_their_words() {
         let cases = [
-            (
-                outcome(Cause::Signaled, None, Some("SIGSEGV")),
-                "[killed by signal: SIGSEGV]\n",
-            ),
+            (outcome(Cause::Signaled, None, Some("SIGSEGV")), "[killed by signal: SIGSEGV]\n"),
             (
                 outcome(Cause::OomKilled, None, Some("SIGKILL")),
                 "[out of memory]\n[killed by signal: SIGKILL]\n",
             ),
-            (
-                outcome(Cause::TimedOut, Some(3), None),
-                "[timed out after 1500ms]\n[exit code: 3]\n",
-            ),
-            (
-                outcome(Cause::TimedOut, Some(0), None),
-                "[timed out after 1500ms]\n",
-            ),
+            (outcome(Cause::TimedOut, Some(3), None), "[timed out after 1500ms]\n[exit code: 3]\n"),
+            (outcome(Cause::TimedOut, Some(0), None), "[timed out after 1500ms]\n"),
             (
                 CommandOutcome {
                     reason: Some("SIGINT\n[x]".into()),

@@ -42,24 +42,15 @@ pub(super) async fn pump(
     let mut output = read(task, stream, 0).await?;
     loop {
         skipped += output.skipped;
-        let piece =
-            bytes::decode(&output.data, output.encoding).map_err(|source| Failure::Garbled {
-                task: task.task.to_string(),
-                source,
-            })?;
+        let piece = bytes::decode(&output.data, output.encoding)
+            .map_err(|source| Failure::Garbled { task: task.task.to_string(), source })?;
         if piece.is_empty() && output.status.is_final() {
-            return Ok(Pumped {
-                skipped,
-                reader: Reader::There,
-            });
+            return Ok(Pumped { skipped, reader: Reader::There });
         }
         let writing = write(&mut sink, stream, &piece);
         let (reader, next) = tokio::join!(writing, read(task, stream, output.next_offset));
         if reader? == Reader::Gone {
-            return Ok(Pumped {
-                skipped,
-                reader: Reader::Gone,
-            });
+            return Ok(Pumped { skipped, reader: Reader::Gone });
         }
         output = next?;
     }

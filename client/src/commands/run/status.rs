@@ -11,17 +11,15 @@ const TIMED_OUT: u8 = 124;
 pub(super) fn exit_status(outcome: &CommandOutcome) -> Result<u8, Failure> {
     match outcome.cause {
         Cause::TimedOut => Ok(TIMED_OUT),
-        Cause::FailedToStart | Cause::Rejected => Err(Failure::NotRun {
-            reason: outcome.reason.clone(),
-        }),
+        Cause::FailedToStart | Cause::Rejected => {
+            Err(Failure::NotRun { reason: outcome.reason.clone() })
+        }
         Cause::Lost => Err(Failure::Lost),
         Cause::Exited | Cause::Signaled | Cause::Killed | Cause::OomKilled => {
             let signal = outcome.signal.as_deref().and_then(signal_number);
             // An exit code has eight bits and a signal's number is 64 at most (wait(2), signal(7)).
             let status = signal.map(|number| 128 + number).or(outcome.exit_code);
-            status
-                .and_then(|status| u8::try_from(status).ok())
-                .ok_or(Failure::Lost)
+            status.and_then(|status| u8::try_from(status).ok()).ok_or(Failure::Lost)
         }
     }
 }
@@ -41,11 +39,9 @@ fn signal_number(name: &str) -> Option<i32> {
     }
     match short.strip_prefix("RTMIN") {
         Some("") => Some(FIRST_REAL_TIME),
-        Some(more) => more
-            .strip_prefix('+')?
-            .parse::<i32>()
-            .ok()
-            .map(|more| FIRST_REAL_TIME + more),
+        Some(more) => {
+            more.strip_prefix('+')?.parse::<i32>().ok().map(|more| FIRST_REAL_TIME + more)
+        }
         // A number that has no name.
         None => short.parse().ok(),
     }
@@ -82,11 +78,7 @@ pub(super) mod tests {
             max_rss_bytes: 0,
             stdout: stream(),
             stderr: Some(stream()),
-            sandbox: SandboxFacts {
-                mode: Mode::ReadOnly,
-                landlock_abi: 7,
-                layers: Vec::new(),
-            },
+            sandbox: SandboxFacts { mode: Mode::ReadOnly, landlock_abi: 7, layers: Vec::new() },
             task: None,
             left_running: None,
         }
@@ -117,11 +109,7 @@ pub(super) mod tests {
             (Cause::Lost, None, None, None),
         ];
         for (cause, code, signal, expected) in cases {
-            assert_eq!(
-                status(cause, code, signal),
-                expected,
-                "{cause:?} {code:?} {signal:?}"
-            );
+            assert_eq!(status(cause, code, signal), expected, "{cause:?} {code:?} {signal:?}");
         }
     }
 }

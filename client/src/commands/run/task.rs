@@ -44,11 +44,7 @@ impl Task {
     /// Starts the command.
     pub(super) async fn start(client: &Client, params: &StartParams) -> Result<Self, Failure> {
         let started = client.task_start(params).await?;
-        Ok(Task {
-            client: client.clone(),
-            session: params.session.clone(),
-            task: started.task,
-        })
+        Ok(Task { client: client.clone(), session: params.session.clone(), task: started.task })
     }
 
     /// Follows the task until nothing of it is left. The first signal stops it, a second one gives up waiting.
@@ -84,16 +80,8 @@ impl Task {
                 },
             }
         };
-        let skipped = Skipped {
-            stdout: stdout.skipped,
-            stderr: stderr.skipped,
-        };
-        Ok(Ended {
-            outcome,
-            skipped,
-            unread: stdout.reader == Reader::Gone,
-            interrupt,
-        })
+        let skipped = Skipped { stdout: stdout.skipped, stderr: stderr.skipped };
+        Ok(Ended { outcome, skipped, unread: stdout.reader == Reader::Gone, interrupt })
     }
 
     /// Where nobody reads standard output any more the command ends, as SIGPIPE would have ended it.

@@ -45,11 +45,13 @@ pub(super) fn enter(profile: &Profile, limits: &Limits) -> Result<Confinement, F
     }
     let abi = machine.abi();
     privileges::drop_all(limits).map_err(|error| failure(FailedStep::Privileges, &error))?;
-    let domain = landlock::mode_ruleset(&profile.grants(), abi).map_err(|error| chain(FailedStep::Landlock, &error))?;
+    let domain = landlock::mode_ruleset(&profile.grants(), abi)
+        .map_err(|error| chain(FailedStep::Landlock, &error))?;
     let scoped = abi >= landlock::SCOPES_ABI;
     let command = scoped.then(landlock::command_ruleset).transpose();
     let command = command.map_err(|error| chain(FailedStep::Domain, &error))?;
-    sys::landlock::restrict_self(domain.as_fd()).map_err(|errno| failure(FailedStep::Landlock, &errno))?;
+    sys::landlock::restrict_self(domain.as_fd())
+        .map_err(|errno| failure(FailedStep::Landlock, &errno))?;
     let filter = Selection { network: profile.network, scoped };
     Ok(match command {
         Some(command) => Confinement::Scoped { command, filter },
@@ -62,9 +64,9 @@ impl Confinement {
     /// supervisor, which stands outside every domain.
     pub(super) fn broadcast(&self, supervisor: u32) -> Result<Option<Broadcast>, Failure> {
         match self {
-            Confinement::Scoped { .. } => {
-                Broadcast::check(supervisor).map(Some).map_err(|error| failure(FailedStep::Domain, &error))
-            }
+            Confinement::Scoped { .. } => Broadcast::check(supervisor)
+                .map(Some)
+                .map_err(|error| failure(FailedStep::Domain, &error)),
             Confinement::Unscoped { .. } | Confinement::None => Ok(None),
         }
     }
@@ -74,7 +76,8 @@ impl Confinement {
         match self {
             Confinement::None => Ok(()),
             Confinement::Scoped { filter, .. } | Confinement::Unscoped { filter } => {
-                sys::seccomp::install(&seccomp::filter(*filter)).map_err(|error| failure(FailedStep::Seccomp, &error))
+                sys::seccomp::install(&seccomp::filter(*filter))
+                    .map_err(|error| failure(FailedStep::Seccomp, &error))
             }
         }
     }

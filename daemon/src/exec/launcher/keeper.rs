@@ -36,7 +36,12 @@ use crate::exec::process;
 pub(super) const MOST_NAMED: usize = 16;
 
 /// Runs a keeper until its task is over.
-pub(super) fn run(channel: &Channel, base: &Base, confinement: &Confinement, supervisor: u32) -> ExitCode {
+pub(super) fn run(
+    channel: &Channel,
+    base: &Base,
+    confinement: &Confinement,
+    supervisor: u32,
+) -> ExitCode {
     match start(channel, base, confinement, supervisor) {
         Ok(None) => ExitCode::SUCCESS,
         Ok(Some(keeper)) => keeper.keep(),
@@ -60,30 +65,39 @@ fn start<'a>(
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
         .map_err(|errno| failure(FailedStep::Process, &errno))?;
     if let Some(ruleset) = confinement.command_ruleset() {
-        sys::landlock::restrict_self(ruleset.as_fd()).map_err(|errno| failure(FailedStep::Domain, &errno))?;
+        sys::landlock::restrict_self(ruleset.as_fd())
+            .map_err(|errno| failure(FailedStep::Domain, &errno))?;
     }
     let reach = match confinement.broadcast(supervisor)? {
         Some(broadcast) => Reach::Domain(broadcast),
         None => Reach::Descendants,
     };
-    let events = sys::signal::child_events().map_err(|errno| failure(FailedStep::Descriptors, &errno))?;
+    let events =
+        sys::signal::child_events().map_err(|errno| failure(FailedStep::Descriptors, &errno))?;
     let base = base.prepared().map_err(|error| failure(FailedStep::Exec, &error))?;
     let received = match channel.receive::<ToKeeper>() {
         Ok(received) => received,
         Err(ChannelError::Closed) => return Ok(None),
         Err(error) => return Err(failure(FailedStep::Descriptors, &error)),
     };
-    let Received { message: ToKeeper::Run { kind, cwd, environment }, descriptors } = received else {
+    let Received { message: ToKeeper::Run { kind, cwd, environment }, descriptors } = received
+    else {
         return Ok(None);
     };
     let begun = Instant::now();
     let program = launch(&base, confinement, kind, &cwd, &environment, descriptors)?;
-    let said = FromKeeper::Started { keeper: std::process::id(), pid: program };
+    let said = FromKeeper::Started { keeper: std::process::id() };
     // A supervisor that is gone by now is noticed at the first turn of the loop.
-    match channel.send(&said, Vec::new()) {
-        Ok(()) | Err(_) => {}
-    }
-    Ok(Some(Keeper { channel, events, reach, begun, program: Some(program), stop: None, usage: Usage::default() }))
+    channel.send(&said, Vec::new()).ok();
+    Ok(Some(Keeper {
+        channel,
+        events,
+        reach,
+        begun,
+        program: Some(program),
+        stop: None,
+        usage: Usage::default(),
+    }))
 }
 
 /// Starts the program.
@@ -95,8 +109,9 @@ fn launch(
     environment: &[(String, String)],
     descriptors: Vec<OwnedFd>,
 ) -> Result<u32, Failure> {
-    let [stdin, stdout, stderr, text] = <[OwnedFd; 4]>::try_from(descriptors)
-        .map_err(|_| failure(FailedStep::Descriptors, &"the request came without its descriptors"))?;
+    let [stdin, stdout, stderr, text] = <[OwnedFd; 4]>::try_from(descriptors).map_err(|_| {
+        failure(FailedStep::Descriptors, &"the request came without its descriptors")
+    })?;
     let words = base
         .words(kind, &text, environment, cwd)
         .map_err(|error| failure(FailedStep::Exec, &error))?;
@@ -116,7 +131,12 @@ fn launch(
 }
 
 /// Puts a failed step into words that name the thing.
-fn explain(error: StepError, kind: ProgramKind, cwd: &std::path::Path, argv: &[std::ffi::CString]) -> Failure {
+fn explain(
+    error: StepError,
+    kind: ProgramKind,
+    cwd: &std::path::Path,
+    argv: &[std::ffi::CString],
+) -> Failure {
     use sys::Errno;
     let StepError { step, errno } = error;
     let cwd = cwd.display();
@@ -125,7 +145,9 @@ fn explain(error: StepError, kind: ProgramKind, cwd: &std::path::Path, argv: &[s
         (Step::Directory, Errno::NOENT) => format!("working directory {cwd} does not exist"),
         (Step::Directory, Errno::NOTDIR) => format!("working directory {cwd} is not a directory"),
         (Step::Directory, errno) => format!("working directory {cwd} cannot be entered: {errno}"),
-        (Step::Exec, Errno::NOENT) if kind == ProgramKind::Argv => format!("no program {program:?} in PATH"),
+        (Step::Exec, Errno::NOENT) if kind == ProgramKind::Argv => {
+            format!("no program {program:?} in PATH")
+        }
         (Step::Exec, errno) => format!("cannot run {program:?}: {errno}"),
         (_, errno) => errno.to_string(),
     };
@@ -191,9 +213,7 @@ impl Keeper<'_> {
         if events {
             // What the records say is found by reaping; reading only makes the descriptor quiet.
             let mut records = [0u8; 512];
-            match rustix::io::read(&self.events, &mut records) {
-                Ok(_) | Err(_) => {}
-            }
+            rustix::io::read(&self.events, &mut records).ok();
         }
         if message {
             self.obey();
@@ -249,14 +269,16 @@ impl Keeper<'_> {
     }
 
     fn named(&self) -> Vec<ProcessFacts> {
-        process::descendants(std::process::id()).iter().take(MOST_NAMED).map(process::Process::facts).collect()
+        process::descendants(std::process::id())
+            .iter()
+            .take(MOST_NAMED)
+            .map(process::Process::facts)
+            .collect()
     }
 
     /// A supervisor that is gone is noticed by the closed channel, not here.
     fn say(&self, message: &FromKeeper) {
-        match self.channel.send(message, Vec::new()) {
-            Ok(()) | Err(_) => {}
-        }
+        self.channel.send(message, Vec::new()).ok();
     }
 }
 
@@ -270,5 +292,6 @@ fn sum(one: Usage, other: Usage) -> Usage {
 
 /// Rounded up by what a wait may be early.
 fn timespec(duration: Duration) -> Timespec {
-    Timespec::try_from(duration + Duration::from_micros(100)).unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 })
+    Timespec::try_from(duration + Duration::from_micros(100))
+        .unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 })
 }

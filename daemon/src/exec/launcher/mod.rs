@@ -22,7 +22,7 @@ mod stop;
 mod zygote;
 
 use std::fmt::Display;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::process::ExitCode;
 
 use brattice_policy::sys;
@@ -36,11 +36,16 @@ use zygote::Zygote;
 /// Runs the launcher role; its channel is standard input.
 pub(crate) fn main() -> ExitCode {
     let Ok(channel) = inherited_channel() else { return ExitCode::FAILURE };
-    match set_up(&channel) {
-        Ok(Role::Launcher(sweep)) => serve(&channel, sweep),
-        Ok(Role::Zygote(zygote)) => {
-            drop(channel);
-            zygote.run()
+    // Held until the failure was told: the supervisor takes the zygote's closed channel for a sign to read it.
+    let mut zygote = None;
+    match set_up(&channel, &mut zygote) {
+        Ok(Role::Launcher(sweep)) => {
+            drop(zygote);
+            serve(&channel, sweep)
+        }
+        Ok(Role::Zygote(role)) => {
+            drop((channel, zygote));
+            role.run()
         }
         Err(failure) => {
             // The supervisor learns of a failure by this message, or by the closed channel when it is gone itself.
@@ -66,24 +71,35 @@ fn inherited_channel() -> std::io::Result<Channel> {
     Ok(Channel::from_fd(fd))
 }
 
-/// Sets everything up and forks the zygote.
-fn set_up(channel: &Channel) -> Result<Role, Failure> {
-    let mut received = channel.receive::<ToLauncher>().map_err(|error| failure(FailedStep::Launcher, &error))?;
+/// Sets everything up and forks the zygote, whose channel is put into `zygote` meanwhile.
+fn set_up(channel: &Channel, zygote: &mut Option<OwnedFd>) -> Result<Role, Failure> {
+    let mut received =
+        channel.receive::<ToLauncher>().map_err(|error| failure(FailedStep::Launcher, &error))?;
     let ToLauncher::Setup { profile, limits, bash, supervisor } = received.message else {
         return Err(failure(FailedStep::Launcher, &"swept before it was set up"));
     };
-    let (Some(environment), Some(zygote)) = (received.descriptors.pop(), received.descriptors.pop()) else {
+    let (Some(environment), Some(far)) = (received.descriptors.pop(), received.descriptors.pop())
+    else {
         return Err(failure(FailedStep::Launcher, &"the set-up came without its descriptors"));
     };
+    let far = zygote.insert(far);
     sys::fd::close_on_exec_from(3).map_err(|errno| failure(FailedStep::Descriptors, &errno))?;
     sys::signal::block_all().map_err(|errno| failure(FailedStep::Process, &errno))?;
     let confinement = confine::enter(&profile, &limits)?;
     let sweep = confinement.broadcast(supervisor)?;
-    let base = plan::Base::read(environment, bash).map_err(|error| failure(FailedStep::Descriptors, &error))?;
+    let base = plan::Base::read(environment, bash)
+        .map_err(|error| failure(FailedStep::Descriptors, &error))?;
     let single = SingleThreaded::check().map_err(|error| failure(FailedStep::Fork, &error))?;
     match single.fork().map_err(|error| failure(FailedStep::Fork, &error))? {
         Fork::Child => {
-            Ok(Role::Zygote(Box::new(Zygote::new(Channel::from_fd(zygote), base, confinement, supervisor, single))))
+            let far = far.try_clone().map_err(|error| failure(FailedStep::Descriptors, &error))?;
+            Ok(Role::Zygote(Box::new(Zygote::new(
+                Channel::from_fd(far),
+                base,
+                confinement,
+                supervisor,
+                single,
+            ))))
         }
         Fork::Parent(_) => Ok(Role::Launcher(sweep)),
     }

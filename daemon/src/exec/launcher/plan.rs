@@ -15,7 +15,8 @@ pub(super) const TEXT: i32 = 9;
 ///
 /// The text then stands in no argument list, may be as long as it likes, and `$0`, `$LINENO` and the prefix of error
 /// messages are those of `bash -c`. What differs: `set -x` marks lines with `++`, and a syntax error says `eval:`.
-const PROLOGUE: &str = r#"IFS= read -r -d "" BASH_EXECUTION_STRING <&9; exec 9<&-; eval "$BASH_EXECUTION_STRING""#;
+const PROLOGUE: &str =
+    r#"IFS= read -r -d "" BASH_EXECUTION_STRING <&9; exec 9<&-; eval "$BASH_EXECUTION_STRING""#;
 
 /// Where programs are looked for when the environment has no `PATH` (as bash does).
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -78,16 +79,18 @@ impl Prepared<'_> {
     ) -> Result<Words, PlanError> {
         let environment = self.merged(more)?;
         let (candidates, argv) = match kind {
-            ProgramKind::Bash => {
-                (vec![self.base.bash.clone()], ["bash", "-c", PROLOGUE].map(|word| word.as_bytes().to_vec()).to_vec())
-            }
+            ProgramKind::Bash => (
+                vec![self.base.bash.clone()],
+                ["bash", "-c", PROLOGUE].map(|word| word.as_bytes().to_vec()).to_vec(),
+            ),
             ProgramKind::Argv => {
                 let argv = memory::split(&memory::content(text.try_clone()?)?);
                 let program = argv.first().ok_or(PlanError::Empty)?;
                 (candidates(program, path_of(&environment)), argv)
             }
         };
-        let candidates = candidates.into_iter().map(|path| path.into_os_string().into_encoded_bytes());
+        let candidates =
+            candidates.into_iter().map(|path| path.into_os_string().into_encoded_bytes());
         Ok(Words {
             candidates: texts(candidates)?,
             argv: texts(argv)?,
@@ -100,11 +103,15 @@ impl Prepared<'_> {
     fn merged(&self, more: &[(String, String)]) -> Result<Vec<CString>, NulError> {
         let is_replaced = |entry: &CString| {
             more.iter().any(|(name, _)| {
-                entry.to_bytes().strip_prefix(name.as_bytes()).is_some_and(|rest| rest.first() == Some(&b'='))
+                entry
+                    .to_bytes()
+                    .strip_prefix(name.as_bytes())
+                    .is_some_and(|rest| rest.first() == Some(&b'='))
             })
         };
         let kept = self.environment.iter().filter(|entry| !is_replaced(entry)).cloned().map(Ok);
-        kept.chain(more.iter().map(|(name, value)| CString::new(format!("{name}={value}")))).collect()
+        kept.chain(more.iter().map(|(name, value)| CString::new(format!("{name}={value}"))))
+            .collect()
     }
 }
 
@@ -113,7 +120,10 @@ fn texts(words: impl IntoIterator<Item = Vec<u8>>) -> Result<Vec<CString>, NulEr
 }
 
 fn path_of(environment: &[CString]) -> &[u8] {
-    environment.iter().find_map(|entry| entry.to_bytes().strip_prefix(b"PATH=")).unwrap_or(DEFAULT_PATH.as_bytes())
+    environment
+        .iter()
+        .find_map(|entry| entry.to_bytes().strip_prefix(b"PATH="))
+        .unwrap_or(DEFAULT_PATH.as_bytes())
 }
 
 /// The paths that execvp(3) would try: the name itself when it holds a slash, else in each folder of `PATH`.
@@ -122,8 +132,17 @@ fn candidates(program: &[u8], path: &[u8]) -> Vec<PathBuf> {
     if program.contains(&b'/') {
         return vec![name.to_owned()];
     }
-    let folders = path.split(|byte| *byte == b':').map(|folder| Path::new(OsStr::from_bytes(folder)));
-    folders.map(|folder| if folder.as_os_str().is_empty() { Path::new(".").join(name) } else { folder.join(name) }).collect()
+    let folders =
+        path.split(|byte| *byte == b':').map(|folder| Path::new(OsStr::from_bytes(folder)));
+    folders
+        .map(|folder| {
+            if folder.as_os_str().is_empty() {
+                Path::new(".").join(name)
+            } else {
+                folder.join(name)
+            }
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -131,27 +150,44 @@ mod tests {
     use super::*;
 
     fn base(environment: &[&str]) -> Base {
-        Base { environment: environment.iter().map(|text| text.as_bytes().to_vec()).collect(), bash: "/bin/bash".into() }
+        Base {
+            environment: environment.iter().map(|text| text.as_bytes().to_vec()).collect(),
+            bash: "/bin/bash".into(),
+        }
     }
 
     #[test]
     fn later_variables_replace_earlier_ones_of_the_same_name_only() {
-        let merged = base(&["A=1", "AB=2", "C=3"]).prepared().unwrap().merged(&[("A".into(), "x".into()), ("D".into(), "y".into())]);
+        let merged = base(&["A=1", "AB=2", "C=3"])
+            .prepared()
+            .unwrap()
+            .merged(&[("A".into(), "x".into()), ("D".into(), "y".into())]);
         assert_eq!(merged.unwrap(), [c"AB=2", c"C=3", c"A=x", c"D=y"].map(CString::from));
     }
 
     #[test]
     fn the_text_of_a_command_is_in_no_argument() {
         let text = memory::sealed("text", b"echo secret").unwrap();
-        let words = base(&[]).prepared().unwrap().words(ProgramKind::Bash, &text, &[], Path::new("/")).unwrap();
-        assert_eq!(words.argv, [c"bash", c"-c", CString::new(PROLOGUE).unwrap().as_c_str()].map(CString::from));
+        let words = base(&[])
+            .prepared()
+            .unwrap()
+            .words(ProgramKind::Bash, &text, &[], Path::new("/"))
+            .unwrap();
+        assert_eq!(
+            words.argv,
+            [c"bash", c"-c", CString::new(PROLOGUE).unwrap().as_c_str()].map(CString::from)
+        );
         assert_eq!(words.candidates, [CString::from(c"/bin/bash")]);
     }
 
     #[test]
     fn a_program_is_looked_for_along_the_path() {
         let text = memory::sealed("argv", &memory::join([b"ls".to_vec(), b"-l".to_vec()])).unwrap();
-        let words = base(&["PATH=/a::/b"]).prepared().unwrap().words(ProgramKind::Argv, &text, &[], Path::new("/ws")).unwrap();
+        let words = base(&["PATH=/a::/b"])
+            .prepared()
+            .unwrap()
+            .words(ProgramKind::Argv, &text, &[], Path::new("/ws"))
+            .unwrap();
         assert_eq!(words.candidates, [c"/a/ls", c"./ls", c"/b/ls"].map(CString::from));
         assert_eq!(words.argv, [c"ls", c"-l"].map(CString::from));
         assert_eq!(candidates(b"./x", b"/a"), [PathBuf::from("./x")]);

@@ -36,9 +36,9 @@ impl Reach {
     fn send(self, signal: TreeSignal) {
         match self {
             // ESRCH is "nobody is left", which reaping tells.
-            Reach::Domain(broadcast) => match broadcast.send(signal) {
-                Ok(()) | Err(_) => {}
-            },
+            Reach::Domain(broadcast) => {
+                broadcast.send(signal).ok();
+            }
             Reach::Descendants => {
                 let signal = match signal {
                     TreeSignal::Terminate => Signal::TERM,
@@ -47,9 +47,7 @@ impl Reach {
                 };
                 for process in process::descendants(std::process::id()) {
                     // Gone meanwhile, or of another user and named as unkillable in the end.
-                    match process.signal(signal) {
-                        Ok(()) | Err(_) => {}
-                    }
+                    process.signal(signal).ok();
                 }
             }
         }

@@ -50,7 +50,9 @@ impl Zygote {
             return ExitCode::FAILURE;
         }
         loop {
-            let Ok(mut received) = self.channel.receive::<ForkKeeper>() else { return ExitCode::SUCCESS };
+            let Ok(mut received) = self.channel.receive::<ForkKeeper>() else {
+                return ExitCode::SUCCESS;
+            };
             let Some(fd) = received.descriptors.pop() else { return ExitCode::FAILURE };
             let channel = Channel::from_fd(fd);
             match self.single.fork() {

@@ -20,6 +20,3 @@ pub(crate) use input::{InputEnd, InputError};
 pub(crate) use reader::ReadError;
 pub(crate) use start::{Supervisor, SupervisorSpec, find_bash};
 pub(crate) use task::{StopReason, TaskHandle};
-
-
-

@@ -56,15 +56,19 @@ struct Waiting {
 impl Post {
     /// Starts the task that owns the channel. It ends when the supervisor does.
     /// The receiver tells the supervisor's first word: that it serves, or why it cannot.
-    pub(super) fn start(channel: Channel) -> std::io::Result<(Post, oneshot::Receiver<Result<(), Failure>>)> {
+    pub(super) fn start(
+        channel: Channel,
+    ) -> std::io::Result<(Post, oneshot::Receiver<Result<(), Failure>>)> {
         channel.set_nonblocking()?;
         // The runtime knows stream and datagram sockets; packets keep their borders as datagrams do. It only tells when
         // the socket is ready: what is read and written is the channel's.
-        let socket = UnixDatagram::from_std(std::os::unix::net::UnixDatagram::from(channel.into_fd()))?;
+        let socket =
+            UnixDatagram::from_std(std::os::unix::net::UnixDatagram::from(channel.into_fd()))?;
         let channel = Channel::over(socket);
         let (outgoing, queue) = mpsc::channel(QUEUE);
         let (say_ready, ready) = oneshot::channel();
-        let waiting = Arc::new(Mutex::new(Waiting { ready: Some(say_ready), ..Waiting::default() }));
+        let waiting =
+            Arc::new(Mutex::new(Waiting { ready: Some(say_ready), ..Waiting::default() }));
         let post = Post { outgoing, waiting: Arc::clone(&waiting) };
         tokio::spawn(async move {
             tokio::select! {
@@ -78,7 +82,10 @@ impl Post {
     }
 
     /// Asks for a mode to be set up.
-    pub(super) async fn prepare(&self, profile: brattice_policy::Profile) -> Result<LayerReport, RunError> {
+    pub(super) async fn prepare(
+        &self,
+        profile: brattice_policy::Profile,
+    ) -> Result<LayerReport, RunError> {
         let (answer, answered) = oneshot::channel();
         let sequence = {
             let mut waiting = lock(&self.waiting);
@@ -126,7 +133,10 @@ async fn send(channel: &Channel<UnixDatagram>, mut queue: mpsc::Receiver<Outgoin
             tracing::error!("a message to the supervisor is too large");
             continue;
         };
-        let sent = channel.holder().async_io(Interest::WRITABLE, || ready_or(channel.send_packet(&packet))).await;
+        let sent = channel
+            .holder()
+            .async_io(Interest::WRITABLE, || ready_or(channel.send_packet(&packet)))
+            .await;
         if !matches!(sent, Ok(Ok(()))) {
             return;
         }
@@ -137,7 +147,8 @@ async fn send(channel: &Channel<UnixDatagram>, mut queue: mpsc::Receiver<Outgoin
 
 async fn receive(channel: &Channel<UnixDatagram>, waiting: &Mutex<Waiting>) {
     loop {
-        let received = channel.holder().async_io(Interest::READABLE, || ready_or(channel.receive())).await;
+        let received =
+            channel.holder().async_io(Interest::READABLE, || ready_or(channel.receive())).await;
         match received {
             Ok(Ok(received)) => deliver(received, waiting),
             Err(_) | Ok(Err(ChannelError::Closed)) => return,
@@ -169,9 +180,9 @@ fn deliver(received: Received<FromSupervisor>, waiting: &Mutex<Waiting>) {
                 drop(answer.send(result.map_err(RunError::from)));
             }
         }
-        FromSupervisor::Started { task, pid } => {
+        FromSupervisor::Started { task } => {
             if let Some(handle) = waiting.tasks.get(&task) {
-                handle.started(pid, descriptors.pop());
+                handle.started(descriptors.pop());
             }
             if let Some(answer) = waiting.starting.remove(&task) {
                 answer.send(Ok(())).unwrap_or(());

@@ -56,8 +56,10 @@ impl Supervisor {
     /// See [`SupervisorError`]; no process is left then.
     pub(crate) async fn start(spec: SupervisorSpec) -> Result<Supervisor, SupervisorError> {
         let bash = find_bash().ok_or(SupervisorError::NoBash)?;
-        let (near, far) = Channel::pair().map_err(|errno| SupervisorError::Descriptors(errno.into()))?;
-        let environment = environment_file(&spec.environment).map_err(SupervisorError::Descriptors)?;
+        let (near, far) =
+            Channel::pair().map_err(|errno| SupervisorError::Descriptors(errno.into()))?;
+        let environment =
+            environment_file(&spec.environment).map_err(SupervisorError::Descriptors)?;
         let setup = ToSupervisor::Setup { folder: spec.folder.clone(), bash, limits: spec.limits };
         near.send(&setup, vec![environment]).map_err(SupervisorError::Channel)?;
         // posix_spawn, so its cost does not depend on the daemon's size. Nothing of the daemon's is inherited: whoever
@@ -85,9 +87,9 @@ impl Supervisor {
             say_died.send_replace(true);
         });
         let (post, ready) = Post::start(near).map_err(SupervisorError::Descriptors)?;
-        ready.await.map_err(|_| SupervisorError::Channel(ChannelError::Closed))?.map_err(|failure| {
-            SupervisorError::Unfit { folder: spec.folder, detail: failure.detail }
-        })?;
+        ready.await.map_err(|_| SupervisorError::Channel(ChannelError::Closed))?.map_err(
+            |failure| SupervisorError::Unfit { folder: spec.folder, detail: failure.detail },
+        )?;
         Ok(Supervisor(Arc::new(Handle { pid, post, kill: Mutex::new(Some(kill)), died })))
     }
 
@@ -109,13 +111,18 @@ impl Supervisor {
     /// # Errors
     /// The step that failed; nothing ran.
     pub(crate) async fn run(&self, spec: TaskSpec) -> Result<TaskHandle, RunError> {
-        let TaskSpec { task, profile, program, cwd, environment, stdin, streams, timeout, grace } = spec;
-        let (kind, text) = text_of(program).map_err(|error| RunError::Request { detail: error.to_string() })?;
+        let TaskSpec { task, profile, program, cwd, environment, stdin, streams, timeout, grace } =
+            spec;
+        let (kind, text) =
+            text_of(program).map_err(|error| RunError::Request { detail: error.to_string() })?;
         let sandbox = (profile.mode, Machine::probe().report(profile.mode));
         let handle = TaskHandle::new(task.clone(), streams, sandbox, self.0.post.clone());
         let request =
             RunRequest { task, profile, kind, cwd, environment, stdin, streams, timeout, grace };
-        self.0.post.run(&handle, Outgoing::with(ToSupervisor::Run(Box::new(request)), text)).await?;
+        self.0
+            .post
+            .run(&handle, Outgoing::with(ToSupervisor::Run(Box::new(request)), text))
+            .await?;
         Ok(handle)
     }
 
@@ -123,7 +130,10 @@ impl Supervisor {
     pub(crate) async fn close(&self) {
         self.0.post.send_soon(Outgoing::plain(ToSupervisor::Close));
         if tokio::time::timeout(CLOSE_PATIENCE, self.died()).await.is_err() {
-            tracing::warn!(pid = self.0.pid, "the supervisor does not end; it is killed, and its keepers kill the rest");
+            tracing::warn!(
+                pid = self.0.pid,
+                "the supervisor does not end; it is killed, and its keepers kill the rest"
+            );
             let kill = self.0.kill.lock().unwrap_or_else(PoisonError::into_inner).take();
             if let Some(kill) = kill {
                 // The other side has ended by itself.
@@ -154,7 +164,8 @@ pub(crate) fn find_bash() -> Option<PathBuf> {
 }
 
 fn environment_file(environment: &Environment) -> std::io::Result<OwnedFd> {
-    let entries = environment.iter().map(|(name, value)| [name.as_slice(), b"=", value.as_slice()].concat());
+    let entries =
+        environment.iter().map(|(name, value)| [name.as_slice(), b"=", value.as_slice()].concat());
     memory::sealed("environment", &memory::join(entries))
 }
 

@@ -40,7 +40,6 @@ pub(super) struct TaskState {
     streams: Streams,
     sandbox: (Mode, LayerReport),
     begun: Instant,
-    pid: OnceLock<u32>,
     input: OnceLock<Input>,
     readers: Mutex<Readers>,
     progress: watch::Sender<Progress>,
@@ -57,13 +56,17 @@ struct Readers {
 }
 
 impl TaskHandle {
-    pub(super) fn new(id: TaskId, streams: Streams, sandbox: (Mode, LayerReport), post: Post) -> Self {
+    pub(super) fn new(
+        id: TaskId,
+        streams: Streams,
+        sandbox: (Mode, LayerReport),
+        post: Post,
+    ) -> Self {
         TaskHandle(Arc::new(TaskState {
             id,
             streams,
             sandbox,
             begun: Instant::now(),
-            pid: OnceLock::new(),
             input: OnceLock::new(),
             readers: Mutex::default(),
             progress: watch::Sender::new(Progress::default()),
@@ -76,11 +79,6 @@ impl TaskHandle {
     /// The task's id.
     pub(crate) fn id(&self) -> &TaskId {
         &self.0.id
-    }
-
-    /// The program's process number, 0 if it never ran.
-    pub(crate) fn pid(&self) -> u32 {
-        self.0.pid.get().copied().unwrap_or(0)
     }
 
     /// Asks for the end of the task's whole tree: SIGTERM, the grace, SIGKILL. Returns at once.
@@ -127,7 +125,11 @@ impl TaskHandle {
             if !self.0.asked.swap(true, Ordering::AcqRel) {
                 let Progress { stdout, stderr, .. } = now;
                 let task = self.0.id.clone();
-                self.0.post.send_soon(Outgoing::plain(ToSupervisor::Notify { task, stdout, stderr }));
+                self.0.post.send_soon(Outgoing::plain(ToSupervisor::Notify {
+                    task,
+                    stdout,
+                    stderr,
+                }));
             }
             if progress.changed().await.is_err() {
                 return now;
@@ -139,7 +141,12 @@ impl TaskHandle {
     ///
     /// # Errors
     /// The spool cannot be read.
-    pub(crate) fn read(&self, stream: Stream, offset: u64, limit: usize) -> Result<Chunk, ReadError> {
+    pub(crate) fn read(
+        &self,
+        stream: Stream,
+        offset: u64,
+        limit: usize,
+    ) -> Result<Chunk, ReadError> {
         let progress = self.progress();
         let (reader, end) = {
             let readers = self.readers();
@@ -164,9 +171,7 @@ impl TaskHandle {
 
     // --- what the post tells ---
 
-    pub(super) fn started(&self, pid: u32, stdin: Option<OwnedFd>) {
-        // Told once; a second time would change nothing.
-        self.0.pid.get_or_init(|| pid);
+    pub(super) fn started(&self, stdin: Option<OwnedFd>) {
         if let Some(input) = stdin.and_then(|fd| Input::new(fd).ok()) {
             self.0.input.get_or_init(|| input);
         }
@@ -183,7 +188,8 @@ impl TaskHandle {
 
     pub(super) fn end(&self, end: TaskEnd, spools: Vec<(Spooled, OwnedFd)>) {
         self.take_spools(spools);
-        let (stdout, stderr) = (end.stdout.bytes, end.stderr.as_ref().map_or(0, |stream| stream.bytes));
+        let (stdout, stderr) =
+            (end.stdout.bytes, end.stderr.as_ref().map_or(0, |stream| stream.bytes));
         self.0.end.get_or_init(|| Arc::new(end));
         self.0.progress.send_replace(Progress { stdout, stderr, ended: true });
     }

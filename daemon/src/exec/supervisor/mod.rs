@@ -22,11 +22,13 @@
 //! that run go on under their keepers, the next one gets a new launcher. When the **supervisor** dies, every keeper kills
 //! its command; the daemon calls the tasks `lost`. It blocks all signals: SIGTERM to a process group does not end it.
 
+mod keepers;
 mod mode;
 mod peer;
 mod reactor;
 mod serve;
 mod spool;
+mod start;
 mod task;
 
 use std::fs::File;
@@ -82,21 +84,25 @@ fn set_up(channel: &Channel) -> Result<Setup, Failure> {
         step: FailedStep::Supervisor,
         detail: format!("{what}: {error}"),
     };
-    let mut received = channel.receive::<ToSupervisor>().map_err(|error| fail("receiving the set-up", &error))?;
+    let mut received =
+        channel.receive::<ToSupervisor>().map_err(|error| fail("receiving the set-up", &error))?;
     let (ToSupervisor::Setup { folder, bash, limits }, Some(environment)) =
         (received.message, received.descriptors.pop())
     else {
         return Err(fail("receiving the set-up", &"something else came"));
     };
-    rustix::stdio::dup2_stdin(File::open("/dev/null").map_err(|error| fail("opening /dev/null", &error))?)
-        .map_err(|error| fail("closing standard input", &error))?;
+    rustix::stdio::dup2_stdin(
+        File::open("/dev/null").map_err(|error| fail("opening /dev/null", &error))?,
+    )
+    .map_err(|error| fail("closing standard input", &error))?;
     sys::fd::close_on_exec_from(3).map_err(|error| fail("closing descriptors", &error))?;
     sys::signal::block_all().map_err(|error| fail("blocking signals", &error))?;
     // A session of its own: a terminal that goes away, or a kill of the daemon's process group, does not reach it.
     rustix::process::setsid().map_err(|error| fail("starting a session", &error))?;
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
         .map_err(|error| fail("becoming a subreaper", &error))?;
-    let lock = lock(&folder).map_err(|error| fail(&format!("locking {}", folder.display()), &error))?;
+    let lock =
+        lock(&folder).map_err(|error| fail(&format!("locking {}", folder.display()), &error))?;
     Ok(Setup { folder, bash, limits, environment, _lock: lock })
 }
 

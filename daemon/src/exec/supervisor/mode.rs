@@ -45,7 +45,12 @@ pub(super) struct Mode {
 
 impl Mode {
     /// Starts a launcher for the profile.
-    pub(super) fn start(index: u32, profile: Profile, setup: &Setup, reactor: &Reactor) -> Result<Self, Failure> {
+    pub(super) fn start(
+        index: u32,
+        profile: Profile,
+        setup: &Setup,
+        reactor: &Reactor,
+    ) -> Result<Self, Failure> {
         let identity = identity(&profile);
         let (launcher, far) = Channel::pair().map_err(descriptors)?;
         let (zygote, zygote_far) = Channel::pair().map_err(descriptors)?;
@@ -58,7 +63,10 @@ impl Mode {
             .stderr(Stdio::null())
             .spawn()
             .map_err(|error| Failure { step: FailedStep::Launcher, detail: error.to_string() })?;
-        let environment = setup.environment.try_clone().map_err(|error| failed(FailedStep::Descriptors, &error))?;
+        let environment = setup
+            .environment
+            .try_clone()
+            .map_err(|error| failed(FailedStep::Descriptors, &error))?;
         let message = ToLauncher::Setup {
             profile: profile.clone(),
             limits: setup.limits.clone(),
@@ -90,7 +98,10 @@ impl Mode {
 
     /// Whether a task of this profile can run here: the folders behind its rules are still the same.
     pub(super) fn serves(&self, profile: &Profile) -> bool {
-        !self.is_retired && self.failure.is_none() && self.profile == *profile && identity(profile) == self.identity
+        !self.is_retired
+            && self.failure.is_none()
+            && self.profile == *profile
+            && identity(profile) == self.identity
     }
 
     /// A keeper's channel. What is sent waits there until the keeper exists.
@@ -159,7 +170,10 @@ impl Mode {
             None if self.ready.len() == 2 => Ok(self.report.clone()),
             None => return Vec::new(),
         };
-        std::mem::take(&mut self.waiting).into_iter().map(|sequence| (sequence, result.clone())).collect()
+        std::mem::take(&mut self.waiting)
+            .into_iter()
+            .map(|sequence| (sequence, result.clone()))
+            .collect()
     }
 
     /// Why a keeper of this mode did not come to be.

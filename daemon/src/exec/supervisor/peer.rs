@@ -34,7 +34,11 @@ impl Peer {
     ///
     /// # Errors
     /// The peer is gone, or as good as gone.
-    pub(super) fn send(&mut self, message: &impl Serialize, descriptors: Vec<OwnedFd>) -> Result<(), ChannelError> {
+    pub(super) fn send(
+        &mut self,
+        message: &impl Serialize,
+        descriptors: Vec<OwnedFd>,
+    ) -> Result<(), ChannelError> {
         let packet = Packet::new(message, descriptors)?;
         if self.kept.len() >= MOST_KEPT {
             return Err(ChannelError::Closed);

@@ -4,8 +4,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use brattice_policy::sys::Errno;
-use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::Timespec;
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 
 /// What a descriptor that became ready is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,12 @@ impl Reactor {
     }
 
     /// Changes what a watch waits for.
-    pub(super) fn rewatch(&self, fd: impl AsFd, source: Source, interest: Interest) -> Result<(), Errno> {
+    pub(super) fn rewatch(
+        &self,
+        fd: impl AsFd,
+        source: Source,
+        interest: Interest,
+    ) -> Result<(), Errno> {
         let flags = match interest {
             Interest::Read => EventFlags::IN,
             Interest::ReadWrite => EventFlags::IN | EventFlags::OUT,
@@ -99,8 +104,16 @@ impl Reactor {
     pub(super) fn wait(&mut self, until: Option<Instant>) -> Result<Vec<Source>, Errno> {
         let timeout = until.map(|until| timespec(until.saturating_duration_since(Instant::now())));
         self.events.clear();
-        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut self.events), timeout.as_ref()) {
-            Ok(_) => Ok(self.events.iter().filter_map(|event| Source::decode(event.data.u64())).collect()),
+        match epoll::wait(
+            &self.epoll,
+            rustix::buffer::spare_capacity(&mut self.events),
+            timeout.as_ref(),
+        ) {
+            Ok(_) => Ok(self
+                .events
+                .iter()
+                .filter_map(|event| Source::decode(event.data.u64()))
+                .collect()),
             Err(Errno::INTR) => Ok(Vec::new()),
             Err(errno) => Err(errno),
         }

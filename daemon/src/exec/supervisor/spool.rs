@@ -65,7 +65,10 @@ enum Store {
     /// Nothing was written yet, and most commands' standard error never is.
     None,
     Memory(OwnedFd),
-    File { fd: OwnedFd, can_splice: bool },
+    File {
+        fd: OwnedFd,
+        can_splice: bool,
+    },
 }
 
 impl Spool {
@@ -108,7 +111,14 @@ impl Spool {
     pub(super) fn take(&mut self, pipe: BorrowedFd<'_>, buffer: &mut [u8]) -> Taken {
         if let Store::File { fd, can_splice: true } = &self.store {
             let mut offset = self.bytes;
-            match splice(pipe, None, fd, Some(&mut offset), SPLICE, SpliceFlags::NONBLOCK | SpliceFlags::MOVE) {
+            match splice(
+                pipe,
+                None,
+                fd,
+                Some(&mut offset),
+                SPLICE,
+                SpliceFlags::NONBLOCK | SpliceFlags::MOVE,
+            ) {
                 Ok(0) => return Taken::Closed,
                 Ok(count) => return self.grown(count as u64),
                 Err(Errno::AGAIN) => return Taken::Nothing,
@@ -143,7 +153,9 @@ impl Spool {
     /// Writes bytes at the stream's end; what cannot be written is counted as lost and stays a hole.
     fn append(&mut self, pipe: BorrowedFd<'_>, bytes: &[u8]) {
         let stored = self.make_room(pipe, bytes.len() as u64).and_then(|()| match &self.store {
-            Store::Memory(fd) | Store::File { fd, .. } => write_all_at(fd.as_fd(), bytes, self.bytes),
+            Store::Memory(fd) | Store::File { fd, .. } => {
+                write_all_at(fd.as_fd(), bytes, self.bytes)
+            }
             Store::None => Err((0, Errno::BADF)),
         });
         if let Err((written, errno)) = stored {
@@ -180,7 +192,8 @@ impl Spool {
     }
 
     fn move_to_file(&self) -> Result<OwnedFd, Errno> {
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let flags =
+            OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let file = rustix::fs::open(&self.path, flags, Mode::RUSR | Mode::WUSR)?;
         if let Store::Memory(memory) = &self.store {
             let mut content = vec![0u8; usize::try_from(self.bytes).unwrap_or(0)];
@@ -212,11 +225,10 @@ impl Spool {
         let Store::File { fd, .. } = &self.store else { return };
         let to = (self.bytes - tail) / BLOCK * BLOCK;
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        match fallocate(fd, flags, from, to - from) {
-            Ok(()) => self.dropped_end = to,
-            // A file system without holes keeps more than the cap rather than lose what it was given; the next
-            // look tries again.
-            Err(_) => {}
+        // A file system without holes keeps more than the cap rather than lose what it was given; the next look tries
+        // again.
+        if fallocate(fd, flags, from, to - from).is_ok() {
+            self.dropped_end = to;
         }
     }
 }
@@ -224,7 +236,10 @@ impl Spool {
 /// Writes all bytes at the offset, or tells how many were written and why no more.
 fn write_all_at(fd: BorrowedFd<'_>, bytes: &[u8], offset: u64) -> Result<(), (u64, Errno)> {
     let mut done = 0u64;
-    while let Some(rest) = usize::try_from(done).ok().and_then(|done| bytes.get(done..)).filter(|rest| !rest.is_empty())
+    while let Some(rest) = usize::try_from(done)
+        .ok()
+        .and_then(|done| bytes.get(done..))
+        .filter(|rest| !rest.is_empty())
     {
         match rustix::io::pwrite(fd, rest, offset + done) {
             Ok(0) => return Err((done, Errno::NOSPC)),

@@ -1,6 +1,6 @@
 //! One task as the supervisor sees it: its keeper, its pipes and spools, its timers, and what is known of its end.
 //!
-//! What happens and when is decided here, without touching the loop: [`Task::tick`] says what is due, [`Task::finish`]
+//! What happens and when is decided here, without touching the loop: [`Task::due`] says what is due, [`Task::finish`]
 //! puts the end together. The order in which facts arrive at the keeper decides the cause: a program that ended before
 //! its stop began has ended by itself.
 
@@ -195,7 +195,11 @@ impl Task {
     /// The spools that the reader does not have yet.
     pub(super) fn untold_spools(&mut self) -> (Vec<Spooled>, Vec<OwnedFd>) {
         let stdout = self.stdout.spool.untold().map(|fd| (Spooled::Stdout, fd));
-        let stderr = self.stderr.as_mut().and_then(|stream| stream.spool.untold()).map(|fd| (Spooled::Stderr, fd));
+        let stderr = self
+            .stderr
+            .as_mut()
+            .and_then(|stream| stream.spool.untold())
+            .map(|fd| (Spooled::Stderr, fd));
         stdout.into_iter().chain(stderr).unzip()
     }
 
@@ -236,7 +240,9 @@ impl Task {
         let lost = || (Cause::Lost, Some("the process that kept it was killed".to_owned()));
         match (self.ended, left, &self.stop) {
             (None, KeeperLeft::Lost, _) => lost(),
-            (Some(ProgramEnd { stopping: true, .. }) | None, _, Some(StopCause::TimedOut)) => (Cause::TimedOut, None),
+            (Some(ProgramEnd { stopping: true, .. }) | None, _, Some(StopCause::TimedOut)) => {
+                (Cause::TimedOut, None)
+            }
             (Some(ProgramEnd { stopping: true, .. }) | None, _, Some(StopCause::Asked { by })) => {
                 (Cause::Killed, Some(by.clone()))
             }

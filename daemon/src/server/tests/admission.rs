@@ -18,10 +18,7 @@ async fn a_peer_below_a_supervisor_is_refused() {
     let own = std::process::id();
     let message = format!("process {own} belongs to a task (supervisor {above})");
     for path in [&server.paths.client, &server.paths.control] {
-        Client::connect(path)
-            .await
-            .is_turned_away(-32003, "refused", &message)
-            .await;
+        Client::connect(path).await.is_turned_away(-32003, "refused", &message).await;
     }
     assert_eq!(*server.script.greeted.borrow(), 0);
 }
@@ -31,11 +28,7 @@ async fn a_supervisor_itself_is_refused() {
     let own = std::process::id();
     let server = Running::with(limits(|_| ()), Supervisor(Some(own)));
     let message = format!("process {own} belongs to a task (supervisor {own})");
-    server
-        .connect()
-        .await
-        .is_turned_away(-32003, "refused", &message)
-        .await;
+    server.connect().await.is_turned_away(-32003, "refused", &message).await;
 }
 
 #[tokio::test]
@@ -53,11 +46,7 @@ async fn a_connection_too_many_is_busy_and_the_other_socket_has_its_own_count() 
     let first = server.greet().await;
     let _second = server.greet().await;
     let message = "2 connections are already open";
-    server
-        .connect()
-        .await
-        .is_turned_away(-32004, "busy", message)
-        .await;
+    server.connect().await.is_turned_away(-32004, "busy", message).await;
     Client::connect(&server.paths.control).await.hello().await;
 
     drop(first);
@@ -65,9 +54,7 @@ async fn a_connection_too_many_is_busy_and_the_other_socket_has_its_own_count() 
     let again = async {
         loop {
             let mut client = server.connect().await;
-            client
-                .send_while_open(format!("{}\n", hello_line()).as_bytes())
-                .await;
+            client.send_while_open(format!("{}\n", hello_line()).as_bytes()).await;
             let answer = client.next().await.unwrap();
             if answer.get("result").is_some() {
                 return;
@@ -101,18 +88,13 @@ async fn without_descriptors_a_client_is_told_busy_and_the_server_goes_on() {
     let mut friend = server.greet().await;
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).unwrap();
-    let most = Rlimit {
-        current: Some(128),
-        ..getrlimit(Resource::Nofile)
-    };
+    let most = Rlimit { current: Some(128), ..getrlimit(Resource::Nofile) };
     setrlimit(Resource::Nofile, most).unwrap();
     let taken: Vec<OwnedFd> = std::iter::from_fn(|| socket.try_clone().ok()).collect();
     connect(&socket, &SocketAddrUnix::new(&server.paths.client).unwrap()).unwrap();
     let stream = UnixStream::from_std(StdStream::from(socket)).unwrap();
     let mut client = Client::over(stream);
-    client
-        .is_turned_away(-32004, "busy", "the daemon has no descriptor left")
-        .await;
+    client.is_turned_away(-32004, "busy", "the daemon has no descriptor left").await;
     friend.call(1, "echo", json!({})).await;
     drop(taken);
     server.greet().await;

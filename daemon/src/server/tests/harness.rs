@@ -27,9 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Waits for a state.
 pub(super) async fn soon<T>(what: &str, wait: impl Future<Output = T>) -> T {
-    timeout(PATIENCE, wait)
-        .await
-        .unwrap_or_else(|_| panic!("waited in vain for {what}"))
+    timeout(PATIENCE, wait).await.unwrap_or_else(|_| panic!("waited in vain for {what}"))
 }
 
 /// A folder of its own for a test, private and removed at the end.
@@ -52,10 +50,7 @@ impl Folder {
     /// Paths of both sockets in a folder below, which does not exist yet.
     pub(super) fn sockets(&self) -> SocketPaths {
         let folder = self.0.join("run");
-        SocketPaths {
-            client: folder.join("brattice.sock"),
-            control: folder.join("control.sock"),
-        }
+        SocketPaths { client: folder.join("brattice.sock"), control: folder.join("control.sock") }
     }
 }
 
@@ -111,10 +106,7 @@ impl Script {
 impl Handler for Script {
     fn hello(&self, _from: &Arc<Connection>) -> (Peer, LayerReport) {
         self.greeted.send_modify(|count| *count += 1);
-        let daemon = Peer {
-            name: "test".to_owned(),
-            version: "1".to_owned(),
-        };
+        let daemon = Peer { name: "test".to_owned(), version: "1".to_owned() };
         (daemon, LayerReport::default())
     }
 
@@ -176,13 +168,7 @@ impl Running {
         let server = Server::bind(&paths).unwrap();
         let handler = Arc::clone(&script) as Arc<dyn Handler>;
         let serving = server.serve(handler, Arc::new(descent), limits, requested);
-        Running {
-            script,
-            paths,
-            shutdown,
-            served: tokio::spawn(serving),
-            folder,
-        }
+        Running { script, paths, shutdown, served: tokio::spawn(serving), folder }
     }
 
     /// A client that has connected and said nothing.
@@ -223,23 +209,16 @@ impl Client {
 
     pub(super) fn over(stream: UnixStream) -> Self {
         let (input, output) = stream.into_split();
-        Client {
-            input: BufReader::new(input),
-            output,
-        }
+        Client { input: BufReader::new(input), output }
     }
 
     pub(super) async fn send_raw(&mut self, bytes: &[u8]) {
-        soon("room to write", self.output.write_all(bytes))
-            .await
-            .unwrap();
+        soon("room to write", self.output.write_all(bytes)).await.unwrap();
     }
 
     /// Writes as much as the other side takes before it closes.
     pub(super) async fn send_while_open(&mut self, bytes: &[u8]) {
-        soon("the end of writing", self.output.write_all(bytes))
-            .await
-            .unwrap_or_default();
+        soon("the end of writing", self.output.write_all(bytes)).await.unwrap_or_default();
     }
 
     pub(super) async fn send(&mut self, id: u64, method: &str, params: Value) {
@@ -274,20 +253,14 @@ impl Client {
 
     /// The connection's number in the server.
     pub(super) async fn number(&mut self) -> u64 {
-        self.call(1, "whoami", json!({})).await["result"]["id"]
-            .as_u64()
-            .unwrap()
+        self.call(1, "whoami", json!({})).await["result"]["id"].as_u64().unwrap()
     }
 
     /// Asserts that the server's last words are this error, and that it has closed.
     pub(super) async fn is_turned_away(&mut self, code: i64, text: &str, message: &str) {
         let answer = self.next().await.unwrap();
         assert_eq!(
-            (
-                &answer["id"],
-                &answer["error"]["code"],
-                &answer["error"]["data"]["code"]
-            ),
+            (&answer["id"], &answer["error"]["code"], &answer["error"]["data"]["code"]),
             (&Value::Null, &json!(code), &json!(text)),
             "{answer}"
         );

@@ -24,13 +24,7 @@ async fn is_broken_by(bytes: &[u8], code: i64, text: &str, message: &str) {
 #[tokio::test]
 async fn a_line_over_the_limit_is_too_large() {
     let line = vec![b'x'; MAX_MESSAGE + 100_000];
-    is_broken_by(
-        &line,
-        -32600,
-        "too_large",
-        "message is longer than 4194304 bytes",
-    )
-    .await;
+    is_broken_by(&line, -32600, "too_large", "message is longer than 4194304 bytes").await;
 }
 
 #[tokio::test]
@@ -69,17 +63,9 @@ async fn another_json_rpc_is_invalid() {
 
 #[tokio::test]
 async fn a_long_id_is_too_large() {
-    let line = format!(
-        "{{\"jsonrpc\":\"2.0\",\"id\":{:?},\"method\":\"echo\"}}\n",
-        "i".repeat(257)
-    );
-    is_broken_by(
-        line.as_bytes(),
-        -32006,
-        "too_large",
-        "\"id\" is longer than 256 bytes",
-    )
-    .await;
+    let line =
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":{:?},\"method\":\"echo\"}}\n", "i".repeat(257));
+    is_broken_by(line.as_bytes(), -32006, "too_large", "\"id\" is longer than 256 bytes").await;
 }
 
 #[tokio::test]
@@ -87,9 +73,7 @@ async fn half_a_line_and_a_close_are_the_end_of_that_client_only() {
     let server = Running::start();
     let mut neighbour = server.greet().await;
     let mut client = server.greet().await;
-    client
-        .send_raw(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"meth")
-        .await;
+    client.send_raw(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"meth").await;
     drop(client);
     server.until_gone(2).await;
     neighbour.call(1, "echo", json!({})).await;
@@ -100,13 +84,8 @@ async fn who_says_no_hello_in_time_is_closed() {
     let short = limits(|limits| limits.handshake = Duration::from_millis(50));
     let server = Running::with(short, Supervisor(None));
     let mut client = server.connect().await;
-    client
-        .is_turned_away(-32000, "not_ready", "no hello in time")
-        .await;
-    assert!(
-        server.script.gone.borrow().is_empty(),
-        "it never was a client"
-    );
+    client.is_turned_away(-32000, "not_ready", "no hello in time").await;
+    assert!(server.script.gone.borrow().is_empty(), "it never was a client");
 }
 
 #[tokio::test]
@@ -115,9 +94,7 @@ async fn who_says_half_a_hello_is_closed_too() {
     let server = Running::with(short, Supervisor(None));
     let mut client = server.connect().await;
     client.send_raw(b"{\"jsonrpc\":\"2.0\",").await;
-    client
-        .is_turned_away(-32000, "not_ready", "no hello in time")
-        .await;
+    client.is_turned_away(-32000, "not_ready", "no hello in time").await;
 }
 
 #[tokio::test]
@@ -126,11 +103,7 @@ async fn after_hello_silence_is_allowed() {
     let server = Running::with(short, Supervisor(None));
     let mut client = server.greet().await;
     // A later connection's time is up only after the first one's would have been.
-    server
-        .connect()
-        .await
-        .is_turned_away(-32000, "not_ready", "no hello in time")
-        .await;
+    server.connect().await.is_turned_away(-32000, "not_ready", "no hello in time").await;
     client.call(1, "echo", json!({})).await;
 }
 
@@ -140,8 +113,7 @@ async fn a_slow_reader_is_dropped_while_another_connection_goes_on() {
     let server = Running::with(short, Supervisor(None));
     let mut neighbour = server.greet().await;
     let mut slow = server.greet().await;
-    slow.send(1, "flood", json!({"count": 100, "bytes": 65_536}))
-        .await;
+    slow.send(1, "flood", json!({"count": 100, "bytes": 65_536})).await;
     server.until_gone(2).await;
     neighbour.call(1, "echo", json!({})).await;
     assert_eq!(*server.script.gone.borrow(), [2]);
@@ -154,9 +126,7 @@ async fn who_asks_without_reading_is_dropped() {
     let mut neighbour = server.greet().await;
     let mut client = server.greet().await;
     let request = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"no.such\"}\n";
-    client
-        .send_while_open(request.repeat(100_000).as_bytes())
-        .await;
+    client.send_while_open(request.repeat(100_000).as_bytes()).await;
     server.until_gone(2).await;
     neighbour.call(1, "echo", json!({})).await;
 }
@@ -166,49 +136,32 @@ async fn a_flood_of_notifications_to_a_non_reader_keeps_to_its_bytes() {
     let server = Running::start();
     let mut client = server.greet().await;
     // One thread and no await in the flood: nothing is written meanwhile.
-    client
-        .send(1, "flood", json!({"count": 1_000, "bytes": 65_536}))
-        .await;
+    client.send(1, "flood", json!({"count": 1_000, "bytes": 65_536})).await;
     let mut queued = 0;
     loop {
         let message = client.next().await.unwrap();
         if message["id"] == 1 {
             break;
         }
-        assert_eq!(
-            message["params"]["n"], queued,
-            "in order, and the first ones"
-        );
+        assert_eq!(message["params"]["n"], queued, "in order, and the first ones");
         queued += 1;
     }
     assert_eq!(queued, 63, "of 64 KiB and a little each, 63 fit 4 MiB");
     let told = server.script.flood.lock().unwrap().clone();
-    assert_eq!(
-        told.iter()
-            .filter(|told| **told == Delivery::Queued)
-            .count(),
-        63
-    );
+    assert_eq!(told.iter().filter(|told| **told == Delivery::Queued).count(), 63);
     assert_eq!(told.len(), 1_000);
 
     // What was dropped makes room again: later notifications arrive.
-    client
-        .send(2, "flood", json!({"count": 1, "bytes": 1}))
-        .await;
+    client.send(2, "flood", json!({"count": 1, "bytes": 1})).await;
     let note = client.next().await.unwrap();
-    assert_eq!(
-        note,
-        json!({"jsonrpc": "2.0", "method": "noise", "params": {"n": 0, "text": "x"}})
-    );
+    assert_eq!(note, json!({"jsonrpc": "2.0", "method": "noise", "params": {"n": 0, "text": "x"}}));
 }
 
 #[tokio::test]
 async fn small_notifications_are_bounded_in_number() {
     let server = Running::start();
     let mut client = server.greet().await;
-    client
-        .send(1, "flood", json!({"count": 10_000, "bytes": 0}))
-        .await;
+    client.send(1, "flood", json!({"count": 10_000, "bytes": 0})).await;
     let mut queued = 0;
     while client.next().await.unwrap()["id"] != 1 {
         queued += 1;

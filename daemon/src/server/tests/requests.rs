@@ -46,15 +46,9 @@ async fn before_hello_requests_are_not_ready_and_the_connection_stays() {
     let server = Running::start();
     let mut client = server.connect().await;
     let answer = client.call(5, "tools.cancel", json!({})).await;
-    assert_eq!(
-        error(&answer),
-        (-32000, "not_ready", "hello has not been said")
-    );
+    assert_eq!(error(&answer), (-32000, "not_ready", "hello has not been said"));
     client.hello().await;
-    assert_eq!(
-        client.call(6, "echo", json!({"a": 1})).await["result"],
-        json!({"a": 1})
-    );
+    assert_eq!(client.call(6, "echo", json!({"a": 1})).await["result"], json!({"a": 1}));
 }
 
 #[tokio::test]
@@ -62,10 +56,7 @@ async fn a_second_hello_is_invalid() {
     let server = Running::start();
     let mut client = server.greet().await;
     let answer = client.call(1, "hello", hello()).await;
-    assert_eq!(
-        error(&answer),
-        (-32602, "invalid", "hello has already been said")
-    );
+    assert_eq!(error(&answer), (-32602, "invalid", "hello has already been said"));
     assert_eq!(*server.script.greeted.borrow(), 1);
 }
 
@@ -73,21 +64,12 @@ async fn a_second_hello_is_invalid() {
 async fn another_protocol_is_invalid_with_the_version_that_is_spoken() {
     let server = Running::start();
     let mut client = server.connect().await;
-    let answer = client
-        .call(1, "hello", json!({"protocol": 2, "new_field": true}))
-        .await;
+    let answer = client.call(1, "hello", json!({"protocol": 2, "new_field": true})).await;
     assert_eq!(
         error(&answer),
-        (
-            -32602,
-            "invalid",
-            "params.protocol: version 2 is not spoken here"
-        )
+        (-32602, "invalid", "params.protocol: version 2 is not spoken here")
     );
-    assert_eq!(
-        answer["error"]["data"]["hint"],
-        "this daemon speaks protocol 1"
-    );
+    assert_eq!(answer["error"]["data"]["hint"], "this daemon speaks protocol 1");
     client.hello().await;
 }
 
@@ -95,16 +77,10 @@ async fn another_protocol_is_invalid_with_the_version_that_is_spoken() {
 async fn a_bad_hello_names_the_field() {
     let server = Running::start();
     let mut client = server.connect().await;
-    let answer = client
-        .call(1, "hello", json!({"protocol": 1, "client": {"name": 7}}))
-        .await;
+    let answer = client.call(1, "hello", json!({"protocol": 1, "client": {"name": 7}})).await;
     assert_eq!(
         error(&answer),
-        (
-            -32602,
-            "invalid",
-            "params.client.name: invalid type: integer `7`, expected a string"
-        )
+        (-32602, "invalid", "params.client.name: invalid type: integer `7`, expected a string")
     );
 }
 
@@ -113,10 +89,7 @@ async fn an_unknown_method_is_not_found() {
     let server = Running::start();
     let mut client = server.greet().await;
     let answer = client.call(1, "no.such", json!({})).await;
-    assert_eq!(
-        error(&answer),
-        (-32601, "invalid", "unknown method \"no.such\"")
-    );
+    assert_eq!(error(&answer), (-32601, "invalid", "unknown method \"no.such\""));
     let long = client.call(2, &"m".repeat(1 << 20), json!({})).await;
     assert_eq!(error(&long).2.len(), "unknown method \"\"".len() + 67);
 }
@@ -150,18 +123,11 @@ async fn the_65th_request_in_flight_is_busy_while_a_cancel_is_handled() {
         client.send(id, "wait", json!({})).await;
     }
     let answer = client.call(65, "echo", json!({})).await;
-    assert_eq!(
-        error(&answer),
-        (-32004, "busy", "64 requests are already in flight")
-    );
+    assert_eq!(error(&answer), (-32004, "busy", "64 requests are already in flight"));
     let cancel = client.call(66, "tools.cancel", json!({"call": "c"})).await;
     assert_eq!(cancel["result"], json!({"cancelled": {"call": "c"}}));
-    client
-        .send_raw(b"{\"jsonrpc\":\"2.0\",\"method\":\"note\"}\n")
-        .await;
-    client
-        .send_raw(b"{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}\n")
-        .await;
+    client.send_raw(b"{\"jsonrpc\":\"2.0\",\"method\":\"note\"}\n").await;
+    client.send_raw(b"{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}\n").await;
 
     let mut neighbour = server.greet().await;
     neighbour.call(1, "echo", json!({})).await;
@@ -181,10 +147,7 @@ async fn a_panic_in_a_handler_is_answered_and_hurts_nobody() {
     let server = Running::start();
     let mut client = server.greet().await;
     let answer = client.call(1, "panic", json!({})).await;
-    assert_eq!(
-        error(&answer),
-        (-32005, "unavailable", "the daemon failed at this request")
-    );
+    assert_eq!(error(&answer), (-32005, "unavailable", "the daemon failed at this request"));
     client.call(2, "echo", json!({})).await;
 }
 
@@ -195,11 +158,7 @@ async fn a_result_longer_than_a_message_becomes_too_large() {
     let answer = client.call(1, "long", json!({})).await;
     assert_eq!(
         error(&answer),
-        (
-            -32006,
-            "too_large",
-            "the result is longer than a message may be (4194304 bytes)"
-        )
+        (-32006, "too_large", "the result is longer than a message may be (4194304 bytes)")
     );
     client.call(2, "echo", json!({})).await;
 }
@@ -215,9 +174,7 @@ async fn a_dropped_connection_cancels_nothing() {
     server.until_gone(number).await;
     let mut finished = server.script.finished.subscribe();
     server.script.gate.add_permits(1);
-    soon("the call's end", finished.wait_for(|count| *count == 1))
-        .await
-        .unwrap();
+    soon("the call's end", finished.wait_for(|count| *count == 1)).await.unwrap();
 }
 
 #[tokio::test]
@@ -230,10 +187,7 @@ async fn a_shutdown_refuses_new_requests_and_waits_for_those_in_flight() {
 
     server.shutdown.send_replace(true);
     let answer = client.call(3, "echo", json!({})).await;
-    assert_eq!(
-        error(&answer),
-        (-32007, "shutting_down", "the daemon is shutting down")
-    );
+    assert_eq!(error(&answer), (-32007, "shutting_down", "the daemon is shutting down"));
     client.call(4, "tools.cancel", json!({})).await;
     assert_eq!(idle.next().await, None, "nothing is in flight there");
     let removed = async {
@@ -244,17 +198,11 @@ async fn a_shutdown_refuses_new_requests_and_waits_for_those_in_flight() {
     soon("the end of the names", removed).await;
 
     server.script.gate.add_permits(1);
-    assert_eq!(
-        client.next().await.unwrap()["result"],
-        json!({"waited": {}, "open": true})
-    );
+    assert_eq!(client.next().await.unwrap()["result"], json!({"waited": {}, "open": true}));
     assert_eq!(client.next().await, None);
 
     let locks = soon("the server's end", server.served).await.unwrap();
-    assert!(
-        Server::bind(&server.paths).is_err(),
-        "the locks are still held"
-    );
+    assert!(Server::bind(&server.paths).is_err(), "the locks are still held");
     drop(locks);
     drop(Server::bind(&server.paths).unwrap());
     drop(server.folder);
@@ -264,12 +212,7 @@ async fn a_shutdown_refuses_new_requests_and_waits_for_those_in_flight() {
 async fn a_dropped_shutdown_sender_ends_the_server() {
     let server = Running::with(limits(|_| ()), Supervisor(None));
     let mut client = server.greet().await;
-    let Running {
-        shutdown,
-        served,
-        folder,
-        ..
-    } = server;
+    let Running { shutdown, served, folder, .. } = server;
     drop(shutdown);
     assert_eq!(client.next().await, None);
     drop(soon("the server's end", served).await.unwrap());

@@ -63,10 +63,7 @@ async fn a_lock_that_says_nothing_is_a_lock_all_the_same() {
     let lock = server.folder.path().join("run/brattice.lock");
     std::fs::write(&lock, "").unwrap();
     let refusal = refusal(&server.paths);
-    assert!(
-        refusal.ends_with(&format!("it holds {}", lock.display())),
-        "{refusal}"
-    );
+    assert!(refusal.ends_with(&format!("it holds {}", lock.display())), "{refusal}");
     assert!(!refusal.contains("pid"), "{refusal}");
 }
 
@@ -98,10 +95,7 @@ async fn a_live_socket_without_a_lock_is_left_alone() {
         )
     );
     std::os::unix::net::UnixStream::connect(&paths.client).unwrap();
-    assert!(
-        !paths.control.exists(),
-        "what was bound before the failure is removed"
-    );
+    assert!(!paths.control.exists(), "what was bound before the failure is removed");
     drop(other);
 }
 
@@ -113,10 +107,7 @@ async fn a_file_of_the_sockets_name_is_left_alone() {
     set_mode(&folder.path().join("run"), 0o700);
     std::fs::write(&paths.control, "precious").unwrap();
     let refusal = refusal(&paths);
-    assert!(
-        refusal.contains("control.sock exists and is no socket; remove it"),
-        "{refusal}"
-    );
+    assert!(refusal.contains("control.sock exists and is no socket; remove it"), "{refusal}");
     assert_eq!(std::fs::read_to_string(&paths.control).unwrap(), "precious");
 }
 
@@ -150,11 +141,7 @@ async fn a_folder_that_others_may_write_to_is_refused() {
             folder.path().display()
         )
     );
-    assert_eq!(
-        std::fs::read_dir(folder.path()).unwrap().count(),
-        0,
-        "nothing is done"
-    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is done");
 }
 
 #[tokio::test]
@@ -162,10 +149,7 @@ async fn a_folder_that_is_a_file_is_refused() {
     let folder = Folder::new();
     std::fs::write(folder.path().join("run"), "").unwrap();
     let refusal = refusal(&folder.sockets());
-    assert!(
-        refusal.ends_with("run is no folder; remove it or choose another one"),
-        "{refusal}"
-    );
+    assert!(refusal.ends_with("run is no folder; remove it or choose another one"), "{refusal}");
 }
 
 #[tokio::test]
@@ -201,20 +185,11 @@ async fn the_longest_path_is_taken() {
 async fn sockets_of_two_folders_lock_both() {
     let folder = Folder::new();
     let at = |folder_name: &str, name: &str| folder.path().join(folder_name).join(name);
-    let first = SocketPaths {
-        client: at("a", "1.sock"),
-        control: at("b", "2.sock"),
-    };
+    let first = SocketPaths { client: at("a", "1.sock"), control: at("b", "2.sock") };
     let server = Server::bind(&first).unwrap();
-    let second = SocketPaths {
-        client: at("c", "1.sock"),
-        control: at("b", "3.sock"),
-    };
+    let second = SocketPaths { client: at("c", "1.sock"), control: at("b", "3.sock") };
     assert!(refusal(&second).contains("already runs on"));
-    let third = SocketPaths {
-        client: at("a", "4.sock"),
-        control: at("d", "2.sock"),
-    };
+    let third = SocketPaths { client: at("a", "4.sock"), control: at("d", "2.sock") };
     assert!(refusal(&third).contains("already runs on"));
     drop(server);
     drop(Server::bind(&second).unwrap());

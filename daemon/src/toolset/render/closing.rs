@@ -35,11 +35,7 @@ pub(super) fn stream_lines(end: &TaskEnd, stdout: &Tail, stderr: &Tail) -> Vec<S
         lines.extend(cut_lines("stderr", end, stderr));
     }
     let losses = [Some(&end.stdout), end.stderr.as_ref()];
-    for lost in losses
-        .into_iter()
-        .flatten()
-        .filter_map(|stream| stream.lost.as_ref())
-    {
+    for lost in losses.into_iter().flatten().filter_map(|stream| stream.lost.as_ref()) {
         let line = format!("[output lost: {}]", lost.error);
         if !lines.contains(&line) {
             lines.push(line);
@@ -51,18 +47,13 @@ pub(super) fn stream_lines(end: &TaskEnd, stdout: &Tail, stderr: &Tail) -> Vec<S
 fn cut_lines(name: &str, end: &StreamEnd, shown: &Tail) -> Vec<String> {
     let mut lines = Vec::new();
     let lost = end.lost.as_ref().map_or(0, |lost| lost.bytes);
-    let omitted = end
-        .bytes
-        .saturating_sub(shown.to - shown.from)
-        .saturating_sub(lost);
+    let omitted = end.bytes.saturating_sub(shown.to - shown.from).saturating_sub(lost);
     if omitted > 0 {
         let place = match &end.file {
             Some(path) => format!("full output: {}", path.display()),
             None => "file unavailable".to_owned(),
         };
-        lines.push(format!(
-            "[{name} truncated: {omitted} bytes omitted; {place}]"
-        ));
+        lines.push(format!("[{name} truncated: {omitted} bytes omitted; {place}]"));
     }
     let (from, to) = end.dropped;
     if to > from {
@@ -76,20 +67,14 @@ fn cut_lines(name: &str, end: &StreamEnd, shown: &Tail) -> Vec<String> {
 
 fn leftover_lines(end: &TaskEnd) -> Vec<String> {
     let mut lines = Vec::new();
-    let left = end
-        .leftovers
-        .as_ref()
-        .map_or(0, |leftovers| leftovers.count);
+    let left = end.leftovers.as_ref().map_or(0, |leftovers| leftovers.count);
     match left.saturating_sub(end.unkillable.len() as u64) {
         0 => {}
         1 => lines.push("[stopped 1 process left running]".to_owned()),
         stopped => lines.push(format!("[stopped {stopped} processes left running]")),
     }
     if !end.unkillable.is_empty() {
-        lines.push(format!(
-            "[could not be killed: {}]",
-            process_names(&end.unkillable)
-        ));
+        lines.push(format!("[could not be killed: {}]", process_names(&end.unkillable)));
     }
     lines
 }
@@ -151,13 +136,5 @@ fn status_line(end: &TaskEnd) -> Option<String> {
 
 /// A name that a process chose for itself, or a reason that a person gave, must not forge further lines.
 fn one_line(text: &str) -> String {
-    text.chars()
-        .map(|character| {
-            if character.is_control() {
-                '?'
-            } else {
-                character
-            }
-        })
-        .collect()
+    text.chars().map(|character| if character.is_control() { '?' } else { character }).collect()
 }

@@ -58,14 +58,10 @@ pub(crate) fn render_command(toolset: &Toolset, command: &CommandText<'_>) -> Re
     let outcome = command_outcome(command.task, command.end, &stdout, &stderr);
     let body = || body(toolset, command, &stdout, &stderr);
     let (text, is_error) = match (command.end.cause, command.fate) {
-        (Cause::FailedToStart, _) => (
-            not_run(toolset, command.end, "the command did not start"),
-            true,
-        ),
-        (Cause::Rejected, _) => (
-            not_run(toolset, command.end, "the command was rejected"),
-            true,
-        ),
+        (Cause::FailedToStart, _) => {
+            (not_run(toolset, command.end, "the command did not start"), true)
+        }
+        (Cause::Rejected, _) => (not_run(toolset, command.end, "the command was rejected"), true),
         (Cause::Lost, _) => (flagged(toolset, "the command was lost", body()), true),
         (_, CallFate::Cancelled) => (flagged(toolset, "the call was cancelled", body()), true),
         (
@@ -73,11 +69,7 @@ pub(crate) fn render_command(toolset: &Toolset, command: &CommandText<'_>) -> Re
             CallFate::Finished,
         ) => (body(), false),
     };
-    Rendered {
-        text,
-        is_error,
-        outcome,
-    }
+    Rendered { text, is_error, outcome }
 }
 
 fn not_run(toolset: &Toolset, end: &TaskEnd, otherwise: &str) -> String {

@@ -44,16 +44,10 @@ struct Unit {
 /// Decodes the end of a stream. The part that is shown is at most `kept_bytes` long, as bytes of the stream and, so
 /// that binary output cannot grow by its replacement characters, as text.
 pub(super) fn decode_tail(chunk: &Chunk, rules: &OutputRules) -> Tail {
-    let torn = if chunk.offset == 0 {
-        0
-    } else {
-        torn_bytes(&chunk.data)
-    };
+    let torn = if chunk.offset == 0 { 0 } else { torn_bytes(&chunk.data) };
     let bytes = &chunk.data[torn..];
     let mut raw_left = bytes.len();
-    let mut text_left: usize = units(bytes, rules.nul)
-        .map(|unit| unit.shown.len_utf8())
-        .sum();
+    let mut text_left: usize = units(bytes, rules.nul).map(|unit| unit.shown.len_utf8()).sum();
     let to = chunk.offset + chunk.data.len() as u64;
     let mut text = String::with_capacity(text_left);
     let mut cut = None;
@@ -68,22 +62,12 @@ pub(super) fn decode_tail(chunk: &Chunk, rules: &OutputRules) -> Tail {
         text_left -= unit.shown.len_utf8();
     }
     let (cut, from) = cut.unwrap_or((text.len(), to));
-    Tail {
-        text,
-        cut,
-        from,
-        to,
-        invalid,
-    }
+    Tail { text, cut, from, to, invalid }
 }
 
 /// How many bytes at the start belong to a character whose start is not there.
 fn torn_bytes(bytes: &[u8]) -> usize {
-    bytes
-        .iter()
-        .take(MAX_TORN_BYTES)
-        .take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000)
-        .count()
+    bytes.iter().take(MAX_TORN_BYTES).take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count()
 }
 
 fn units(bytes: &[u8], nul: Nul) -> impl Iterator<Item = Unit> {
@@ -115,19 +99,11 @@ mod tests {
     use crate::toolset::Toolset;
 
     fn rules(kept_bytes: usize, nul: Nul) -> OutputRules {
-        OutputRules {
-            kept_bytes,
-            nul,
-            ..Toolset::of(ToolsetName::Standard).output
-        }
+        OutputRules { kept_bytes, nul, ..Toolset::of(ToolsetName::Standard).output }
     }
 
     fn decode(data: &[u8], offset: u64, kept_bytes: usize) -> (String, u64, u64, u64) {
-        let chunk = Chunk {
-            data: data.to_vec(),
-            offset,
-            skipped: 0,
-        };
+        let chunk = Chunk { data: data.to_vec(), offset, skipped: 0 };
         let tail = decode_tail(&chunk, &rules(kept_bytes, Nul::Symbol));
         (tail.shown().to_owned(), tail.from, tail.to, tail.invalid)
     }
@@ -136,17 +112,9 @@ mod tests {
     fn b041_bytes_that_are_no_utf8_are_shown_and_counted() {
         assert_eq!(
             decode(b"caf\xe9 r\xe9sum\xe9\nend\n", 0, 100),
-            (
-                "caf\u{fffd} r\u{fffd}sum\u{fffd}\nend\n".to_owned(),
-                0,
-                16,
-                3
-            )
+            ("caf\u{fffd} r\u{fffd}sum\u{fffd}\nend\n".to_owned(), 0, 16, 3)
         );
-        assert_eq!(
-            decode(b"\xe2\x82", 0, 100),
-            ("\u{fffd}".to_owned(), 0, 2, 2)
-        );
+        assert_eq!(decode(b"\xe2\x82", 0, 100), ("\u{fffd}".to_owned(), 0, 2, 2));
     }
 
     #[test]
@@ -158,14 +126,8 @@ mod tests {
     #[test]
     fn t049_nul_is_a_symbol_or_stays() {
         assert_eq!(decode(b"a\0b\n", 0, 100).0, "a␀b\n");
-        let chunk = Chunk {
-            data: b"a\0b\n".to_vec(),
-            ..Chunk::default()
-        };
-        assert_eq!(
-            decode_tail(&chunk, &rules(100, Nul::Verbatim)).shown(),
-            "a\0b\n"
-        );
+        let chunk = Chunk { data: b"a\0b\n".to_vec(), ..Chunk::default() };
+        assert_eq!(decode_tail(&chunk, &rules(100, Nul::Verbatim)).shown(), "a\0b\n");
     }
 
     #[test]
@@ -179,28 +141,16 @@ mod tests {
 
     #[test]
     fn a_torn_first_character_is_left_out_and_not_counted_as_invalid() {
-        assert_eq!(
-            decode(&"€€".as_bytes()[1..], 101, 100),
-            ("€".to_owned(), 103, 106, 0)
-        );
-        assert_eq!(
-            decode(&"𝄞a".as_bytes()[1..], 1, 100),
-            ("a".to_owned(), 4, 5, 0)
-        );
-        assert_eq!(
-            decode(b"\x80\x80\x80\x80", 1, 100),
-            ("\u{fffd}".to_owned(), 4, 5, 1)
-        );
+        assert_eq!(decode(&"€€".as_bytes()[1..], 101, 100), ("€".to_owned(), 103, 106, 0));
+        assert_eq!(decode(&"𝄞a".as_bytes()[1..], 1, 100), ("a".to_owned(), 4, 5, 0));
+        assert_eq!(decode(b"\x80\x80\x80\x80", 1, 100), ("\u{fffd}".to_owned(), 4, 5, 1));
         assert_eq!(decode(b"\x80a", 0, 100), ("\u{fffd}a".to_owned(), 0, 2, 1));
     }
 
     #[test]
     fn the_cap_holds_for_the_text_too() {
         let (text, from, to, invalid) = decode(&[0xff; 64_000], 0, 64_000);
-        assert_eq!(
-            (text.len(), from, to, invalid),
-            (63_999, 64_000 - 21_333, 64_000, 21_333)
-        );
+        assert_eq!((text.len(), from, to, invalid), (63_999, 64_000 - 21_333, 64_000, 21_333));
         assert_eq!(decode(&[0; 10], 0, 9), ("␀␀␀".to_owned(), 7, 10, 0));
     }
 

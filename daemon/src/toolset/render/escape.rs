@@ -218,14 +218,7 @@ mod tests {
         ] {
             assert_eq!(actions(text), [action], "{text:?}");
         }
-        for text in [
-            "\x1b[1K",
-            "\x1b[2J",
-            "\x1b[7G",
-            "\x1b[2;1K",
-            "\x1b[?K",
-            "\x1b[A",
-        ] {
+        for text in ["\x1b[1K", "\x1b[2J", "\x1b[7G", "\x1b[2;1K", "\x1b[?K", "\x1b[A"] {
             assert_eq!(actions(text), [], "{text:?}");
         }
     }

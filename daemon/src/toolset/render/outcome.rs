@@ -74,9 +74,6 @@ fn left_running(end: &TaskEnd) -> Option<LeftRunning> {
     if !end.unkillable.is_empty() {
         return Some(told(false, &end.unkillable, end.unkillable.len() as u64));
     }
-    let leftovers = end
-        .leftovers
-        .as_ref()
-        .filter(|leftovers| leftovers.count > 0)?;
+    let leftovers = end.leftovers.as_ref().filter(|leftovers| leftovers.count > 0)?;
     Some(told(true, &leftovers.processes, leftovers.count))
 }

@@ -44,9 +44,7 @@ const LAST_REAL_TIME: i32 = 64;
 
 /// The name of a signal: `SIGKILL`, `SIGRTMIN+3`, or `SIG33` for a number that has none.
 pub(super) fn signal_name(number: i32) -> Cow<'static, str> {
-    let named = usize::try_from(number)
-        .ok()
-        .and_then(|number| NAMES.get(number.checked_sub(1)?));
+    let named = usize::try_from(number).ok().and_then(|number| NAMES.get(number.checked_sub(1)?));
     match (named, number) {
         (Some(name), _) => Cow::Borrowed(*name),
         (None, FIRST_REAL_TIME) => Cow::Borrowed("SIGRTMIN"),

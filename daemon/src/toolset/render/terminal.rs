@@ -150,14 +150,8 @@ mod tests {
         }
         text.push_str("\x1b[?25h\nRESULT-MARK\none\r\ntwo\r\n");
         text.push_str("\x1b[31mred\x1b[0m \x1b]8;;http://x\x07link\x1b]8;;\x07\n");
-        assert_eq!(
-            cleaned(&text),
-            "unpacking layer 2999\nRESULT-MARK\none\ntwo\nred link\n"
-        );
-        assert_eq!(
-            cleaned("Fetching\rFetched!\nnext step\n"),
-            "Fetched!\nnext step\n"
-        );
+        assert_eq!(cleaned(&text), "unpacking layer 2999\nRESULT-MARK\none\ntwo\nred link\n");
+        assert_eq!(cleaned("Fetching\rFetched!\nnext step\n"), "Fetched!\nnext step\n");
     }
 
     #[test]
@@ -177,10 +171,7 @@ mod tests {
 
     #[test]
     fn a_mixture_of_two_states_becomes_two_lines() {
-        assert_eq!(
-            cleaned("Downloading 100%\rDone\n"),
-            "Downloading 100%\nDone\n"
-        );
+        assert_eq!(cleaned("Downloading 100%\rDone\n"), "Downloading 100%\nDone\n");
         assert_eq!(cleaned("- Installing\r\\\r|\n"), "\\ Installing\n|\n");
         assert_eq!(cleaned("Downloading\r           \rDone\n"), "Done\n");
         assert_eq!(cleaned("Downloading\rDone       \n"), "Done\n");
@@ -217,16 +208,9 @@ mod tests {
     #[test]
     fn hostile_output_costs_linear_time() {
         let long = "x".repeat(32_000);
-        for part in [
-            "\r",
-            "\ry",
-            "\r\x1b[2Ky",
-            "\x08",
-            "\x1b[999999999Dy",
-            "\ra\x1b[K",
-            "\x1b[",
-            "\x1b]",
-        ] {
+        for part in
+            ["\r", "\ry", "\r\x1b[2Ky", "\x08", "\x1b[999999999Dy", "\ra\x1b[K", "\x1b[", "\x1b]"]
+        {
             let text = format!("{long}{}", part.repeat(50_000));
             assert!(cleaned(&text).chars().count() <= text.chars().count());
         }

@@ -7,9 +7,7 @@ use serde_json::json;
 use super::*;
 
 fn parse(name: ToolsetName, arguments: Value) -> Result<BashArguments, String> {
-    let Value::Object(arguments) = arguments else {
-        panic!("arguments are an object")
-    };
+    let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
     parse_bash(Toolset::of(name), &arguments).map_err(|fault| fault.to_string())
 }
 
@@ -38,10 +36,7 @@ fn all_arguments_are_taken() {
     let expected = BashArguments {
         command: "ls\n".to_owned(),
         description: Some("List".to_owned()),
-        timeout: Timeout {
-            limit: Duration::from_millis(1500),
-            origin: TimeoutOrigin::AsAsked,
-        },
+        timeout: Timeout { limit: Duration::from_millis(1500), origin: TimeoutOrigin::AsAsked },
         workdir: Some("sub".to_owned()),
     };
     assert_eq!(standard(arguments.clone()), Ok(expected.clone()));
@@ -55,10 +50,7 @@ fn only_the_command_is_required_in_standard() {
         Ok(BashArguments {
             command: "ls".to_owned(),
             description: None,
-            timeout: Timeout {
-                limit: Duration::from_secs(120),
-                origin: TimeoutOrigin::Default,
-            },
+            timeout: Timeout { limit: Duration::from_secs(120), origin: TimeoutOrigin::Default },
             workdir: None,
         })
     );
@@ -79,10 +71,7 @@ fn b034_a_limit_is_rounded_up_and_clamped_and_never_overflows() {
     assert_eq!(limit(json!(600_000)), (600_000, TimeoutOrigin::AsAsked));
     assert_eq!(limit(json!(599_999.5)), (600_000, TimeoutOrigin::AsAsked));
     assert_eq!(limit(json!(600_000.5)), (600_000, TimeoutOrigin::Clamped));
-    assert_eq!(
-        limit(json!(99_999_999_999_u64)),
-        (600_000, TimeoutOrigin::Clamped)
-    );
+    assert_eq!(limit(json!(99_999_999_999_u64)), (600_000, TimeoutOrigin::Clamped));
     assert_eq!(limit(json!(u64::MAX)), (600_000, TimeoutOrigin::Clamped));
     assert_eq!(limit(json!(1e300)), (600_000, TimeoutOrigin::Clamped));
 }
@@ -113,22 +102,10 @@ fn what_is_no_time_limit_is_a_fault() {
 fn what_is_no_command_is_a_fault() {
     for (arguments, text) in [
         (json!({}), "argument `command`: expected text, got nothing"),
-        (
-            json!({"command": 7}),
-            "argument `command`: expected text, got 7",
-        ),
-        (
-            json!({"command": null}),
-            "argument `command`: expected text, got null",
-        ),
-        (
-            json!({"command": ["ls"]}),
-            "argument `command`: expected text, got an array",
-        ),
-        (
-            json!({"command": ""}),
-            "argument `command`: expected text that is not blank, got \"\"",
-        ),
+        (json!({"command": 7}), "argument `command`: expected text, got 7"),
+        (json!({"command": null}), "argument `command`: expected text, got null"),
+        (json!({"command": ["ls"]}), "argument `command`: expected text, got an array"),
+        (json!({"command": ""}), "argument `command`: expected text that is not blank, got \"\""),
         (
             json!({"command": " \n\t"}),
             "argument `command`: expected text that is not blank, got \" \\n\\t\"",
@@ -156,10 +133,7 @@ fn b048_a_command_may_be_a_mebibyte_long_and_no_longer() {
 #[test]
 fn what_is_no_path_is_a_fault() {
     for (workdir, text) in [
-        (
-            json!(""),
-            "argument `workdir`: expected text that is not blank, got \"\"",
-        ),
+        (json!(""), "argument `workdir`: expected text that is not blank, got \"\""),
         (
             json!("a\0"),
             "argument `workdir`: expected text without NUL characters, got one at byte 1",
@@ -180,11 +154,7 @@ fn standard_refuses_what_it_does_not_declare() {
     for (name, value, shown) in [
         ("cmd", json!("ls"), "\"ls\""),
         ("run_in_background", json!(true), "true"),
-        (
-            "sandbox_permissions",
-            json!("danger-full-access"),
-            "\"danger-full-access\"",
-        ),
+        ("sandbox_permissions", json!("danger-full-access"), "\"danger-full-access\""),
         ("justification", json!("please"), "\"please\""),
         ("stdin", json!(false), "false"),
         ("tty", json!(true), "true"),
@@ -217,11 +187,7 @@ fn dsh_never_runs_in_the_foreground_what_was_meant_for_the_background() {
     for (name, value, shown) in [
         ("run_in_background", json!(true), "true"),
         ("run_in_background", json!("yes"), "\"yes\""),
-        (
-            "sandbox_permissions",
-            json!("danger-full-access"),
-            "\"danger-full-access\"",
-        ),
+        ("sandbox_permissions", json!("danger-full-access"), "\"danger-full-access\""),
     ] {
         assert_eq!(
             dsh(json!({"command": "ls", "description": "List", name: value})),

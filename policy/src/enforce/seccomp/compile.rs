@@ -77,10 +77,8 @@ pub fn is_supported() -> bool {
 
 /// Compiles the rules. Rules of one call are tried in their order; a call that no rule answers is allowed.
 pub fn compile(rules: &[Rule]) -> Vec<Instruction> {
-    let mut numbers: Vec<u32> = rules
-        .iter()
-        .filter_map(|rule| u32::try_from(rule.number).ok())
-        .collect();
+    let mut numbers: Vec<u32> =
+        rules.iter().filter_map(|rule| u32::try_from(rule.number).ok()).collect();
     numbers.sort_unstable();
     numbers.dedup();
     let mut filter = vec![
@@ -101,9 +99,7 @@ fn search(numbers: &[u32], rules: &[Rule]) -> Vec<Instruction> {
         [] => vec![answer(Action::Allow)],
         [number] => {
             let mut code = vec![branch(JUMP_EQUAL, *number, 1, 0), answer(Action::Allow)];
-            let own = rules
-                .iter()
-                .filter(|rule| rule.number == i64::from(*number));
+            let own = rules.iter().filter(|rule| rule.number == i64::from(*number));
             code.extend(own.flat_map(rule));
             code.push(answer(Action::Allow));
             code
@@ -144,12 +140,7 @@ fn test_code(test: Test, rest: usize) -> Vec<Instruction> {
         }
         Test::MaskedIs(argument, mask, value) => vec![
             load(low(argument)),
-            Instruction {
-                code: AND,
-                jt: 0,
-                jf: 0,
-                k: mask,
-            },
+            Instruction { code: AND, jt: 0, jf: 0, k: mask },
             branch(JUMP_EQUAL, value, 0, rest),
         ],
         Test::NotNull(argument) => vec![
@@ -167,12 +158,7 @@ fn low(argument: u8) -> u32 {
 }
 
 fn load(offset: u32) -> Instruction {
-    Instruction {
-        code: LOAD_WORD,
-        jt: 0,
-        jf: 0,
-        k: offset,
-    }
+    Instruction { code: LOAD_WORD, jt: 0, jf: 0, k: offset }
 }
 
 fn branch(code: u16, k: u32, jt: u8, jf: u8) -> Instruction {
@@ -180,12 +166,7 @@ fn branch(code: u16, k: u32, jt: u8, jf: u8) -> Instruction {
 }
 
 fn jump(over: usize) -> Instruction {
-    Instruction {
-        code: JUMP,
-        jt: 0,
-        jf: 0,
-        k: u32::try_from(over).unwrap_or(u32::MAX),
-    }
+    Instruction { code: JUMP, jt: 0, jf: 0, k: u32::try_from(over).unwrap_or(u32::MAX) }
 }
 
 fn answer(action: Action) -> Instruction {
@@ -193,10 +174,5 @@ fn answer(action: Action) -> Instruction {
         Action::Allow => RET_ALLOW,
         Action::Errno(number) => RET_ERRNO | number.unsigned_abs(),
     };
-    Instruction {
-        code: RETURN,
-        jt: 0,
-        jf: 0,
-        k,
-    }
+    Instruction { code: RETURN, jt: 0, jf: 0, k }
 }

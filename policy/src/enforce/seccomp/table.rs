@@ -25,11 +25,7 @@ macro_rules! rules {
 /// Numbers that `libc` lacks, beside those that it has. All are the same on x86_64 and aarch64 (the generic table
 /// from 424 on) but for the older ones, which come from `libc`.
 mod number {
-    #![allow(
-        non_upper_case_globals,
-        missing_docs,
-        reason = "the names are the kernel's"
-    )]
+    #![allow(non_upper_case_globals, missing_docs, reason = "the names are the kernel's")]
     pub(super) use libc::{
         SYS_acct as acct, SYS_add_key as add_key, SYS_bpf as bpf, SYS_chroot as chroot,
         SYS_clone as clone, SYS_clone3 as clone3, SYS_delete_module as delete_module,
@@ -59,11 +55,7 @@ mod number {
         SYS_swapon as swapon, SYS_syslog as syslog, SYS_umount2 as umount2, SYS_unshare as unshare,
         SYS_userfaultfd as userfaultfd, SYS_vhangup as vhangup,
     };
-    pub(super) const kexec_file_load: i64 = if cfg!(target_arch = "x86_64") {
-        320
-    } else {
-        294
-    };
+    pub(super) const kexec_file_load: i64 = if cfg!(target_arch = "x86_64") { 320 } else { 294 };
     pub(super) const open_tree_attr: i64 = 467;
 }
 

@@ -5,11 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 const X86_64: u32 = 0xc000_003e;
-const NATIVE: u32 = if cfg!(target_arch = "x86_64") {
-    X86_64
-} else {
-    0xc000_00b7
-};
+const NATIVE: u32 = if cfg!(target_arch = "x86_64") { X86_64 } else { 0xc000_00b7 };
 const ALLOW: u32 = 0x7fff_0000;
 
 /// Runs classic BPF over `struct seccomp_data`.
@@ -18,9 +14,7 @@ fn run(filter: &[Instruction], architecture: u32, number: u32, arguments: [u64; 
     data.extend(number.to_le_bytes());
     data.extend(architecture.to_le_bytes());
     data.extend([0u8; 8]);
-    arguments
-        .iter()
-        .for_each(|argument| data.extend(argument.to_le_bytes()));
+    arguments.iter().for_each(|argument| data.extend(argument.to_le_bytes()));
     let (mut at, mut a) = (0usize, 0u32);
     loop {
         let Instruction { code, jt, jf, k } = filter[at];
@@ -74,77 +68,31 @@ fn selections() -> impl Iterator<Item = Selection> {
 
 #[test]
 fn foreign_architectures_and_x32_numbers_are_refused() {
-    let filter = filter(Selection {
-        network: Network::Full,
-        scoped: true,
-    });
+    let filter = filter(Selection { network: Network::Full, scoped: true });
     let i386 = 0x4000_0003;
-    assert_eq!(
-        run(&filter, i386, 5, [0; 6]),
-        code(Action::Errno(libc::EPERM))
-    );
-    assert_eq!(
-        run(&filter, NATIVE, 0x4000_0000 | 59, [0; 6]),
-        code(Action::Errno(libc::ENOSYS))
-    );
-    assert_eq!(
-        run(&filter, NATIVE, u32::MAX, [0; 6]),
-        code(Action::Errno(libc::ENOSYS))
-    );
+    assert_eq!(run(&filter, i386, 5, [0; 6]), code(Action::Errno(libc::EPERM)));
+    assert_eq!(run(&filter, NATIVE, 0x4000_0000 | 59, [0; 6]), code(Action::Errno(libc::ENOSYS)));
+    assert_eq!(run(&filter, NATIVE, u32::MAX, [0; 6]), code(Action::Errno(libc::ENOSYS)));
 }
 
 #[test]
 fn upper_halves_of_int_arguments_are_noise() {
-    let filter = filter(Selection {
-        network: Network::Full,
-        scoped: true,
-    });
+    let filter = filter(Selection { network: Network::Full, scoped: true });
     let refused = code(Action::Errno(libc::EPERM));
     let noise = 0xdead_beef_0000_0000;
-    assert_eq!(
-        verdict(&filter, libc::SYS_ioctl, [0, noise | 0x5412, 0, 0, 0, 0]),
-        refused
-    );
-    assert_eq!(
-        verdict(
-            &filter,
-            libc::SYS_clone,
-            [noise | 0x1000_0000, 0, 0, 0, 0, 0]
-        ),
-        refused
-    );
-    assert_eq!(
-        verdict(&filter, libc::SYS_prlimit64, [noise, 7, 1, 0, 0, 0]),
-        ALLOW
-    );
-    assert_eq!(
-        verdict(
-            &filter,
-            libc::SYS_prlimit64,
-            [noise | 1, 7, 1 << 40, 0, 0, 0]
-        ),
-        refused
-    );
-    assert_eq!(
-        verdict(&filter, libc::SYS_prlimit64, [1, 7, 0, 1, 0, 0]),
-        ALLOW
-    );
+    assert_eq!(verdict(&filter, libc::SYS_ioctl, [0, noise | 0x5412, 0, 0, 0, 0]), refused);
+    assert_eq!(verdict(&filter, libc::SYS_clone, [noise | 0x1000_0000, 0, 0, 0, 0, 0]), refused);
+    assert_eq!(verdict(&filter, libc::SYS_prlimit64, [noise, 7, 1, 0, 0, 0]), ALLOW);
+    assert_eq!(verdict(&filter, libc::SYS_prlimit64, [noise | 1, 7, 1 << 40, 0, 0, 0]), refused);
+    assert_eq!(verdict(&filter, libc::SYS_prlimit64, [1, 7, 0, 1, 0, 0]), ALLOW);
 }
 
 #[test]
 fn sockets_follow_the_network() {
-    let full = filter(Selection {
-        network: Network::Full,
-        scoped: true,
-    });
-    let none = filter(Selection {
-        network: Network::None,
-        scoped: true,
-    });
-    let (access, family) = (
-        code(Action::Errno(libc::EACCES)),
-        code(Action::Errno(libc::EAFNOSUPPORT)),
-    );
+    let full = filter(Selection { network: Network::Full, scoped: true });
+    let none = filter(Selection { network: Network::None, scoped: true });
+    let (access, family) =
+        (code(Action::Errno(libc::EACCES)), code(Action::Errno(libc::EAFNOSUPPORT)));
     let socket = |filter: &[Instruction], family: u64, kind: u64, protocol: u64| {
         verdict(filter, libc::SYS_socket, [family, kind, protocol, 0, 0, 0])
     };
@@ -158,16 +106,8 @@ fn sockets_follow_the_network() {
         (40, 1, 0, family),
     ];
     for (domain, kind, protocol, expected) in cases {
-        assert_eq!(
-            socket(&full, domain, kind, protocol),
-            expected,
-            "family {domain}"
-        );
-        assert_eq!(
-            socket(&none, domain, kind, protocol),
-            access,
-            "family {domain}"
-        );
+        assert_eq!(socket(&full, domain, kind, protocol), expected, "family {domain}");
+        assert_eq!(socket(&none, domain, kind, protocol), access, "family {domain}");
     }
     let flags = 0o2_000_000 | 0o4000;
     assert_eq!([1, 1 | flags, 5].map(pair), [ALLOW; 3]);
@@ -178,11 +118,7 @@ fn sockets_follow_the_network() {
 fn tracing_is_allowed_only_a_domain_below_the_keeper() {
     for selection in selections() {
         let filter = filter(selection);
-        let answer = if selection.scoped {
-            ALLOW
-        } else {
-            code(Action::Errno(libc::EPERM))
-        };
+        let answer = if selection.scoped { ALLOW } else { code(Action::Errno(libc::EPERM)) };
         assert_eq!(verdict(&filter, libc::SYS_ptrace, [0; 6]), answer);
     }
 }
@@ -196,11 +132,7 @@ fn every_rule_has_a_reason_and_is_reached() {
             let earlier = rules[..index]
                 .iter()
                 .any(|other| other.number == rule.number && other.tests.is_empty());
-            assert!(
-                !earlier,
-                "{} stands behind a rule that always answers",
-                rule.name
-            );
+            assert!(!earlier, "{} stands behind a rule that always answers", rule.name);
         }
         assert!(filter(selection).len() <= 4096);
     }

@@ -25,12 +25,20 @@ impl Drop for Folder {
 
 impl Case {
     fn new(name: &str, cap: u64) -> Case {
-        let folder = std::env::temp_dir().join(format!("brattice-spool-{}-{name}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("brattice-spool-{}-{name}", std::process::id()));
         std::fs::create_dir(&folder).unwrap();
         let (pipe, writer) = std::io::pipe().unwrap();
         rustix::io::ioctl_fionbio(&pipe, true).unwrap();
         let spool = Spool::new(folder.join("stdout"), cap);
-        Case { _folder: Folder(folder), spool, reader: SpoolReader::default(), pipe, writer, buffer: vec![0; 65536] }
+        Case {
+            _folder: Folder(folder),
+            spool,
+            reader: SpoolReader::default(),
+            pipe,
+            writer,
+            buffer: vec![0; 65536],
+        }
     }
 
     fn write(&mut self, bytes: &[u8]) {

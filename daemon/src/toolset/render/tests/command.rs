@@ -23,17 +23,11 @@ struct Case {
 }
 
 fn layers() -> LayerReport {
-    LayerReport {
-        landlock_abi: 6,
-        layers: vec![Layer::on(LayerName::Landlock)],
-    }
+    LayerReport { landlock_abi: 6, layers: vec![Layer::on(LayerName::Landlock)] }
 }
 
 fn stream(bytes: usize) -> StreamEnd {
-    StreamEnd {
-        bytes: bytes as u64,
-        ..StreamEnd::default()
-    }
+    StreamEnd { bytes: bytes as u64, ..StreamEnd::default() }
 }
 
 fn printed(stdout: &[u8], stderr: &[u8]) -> Case {
@@ -56,10 +50,7 @@ fn printed(stdout: &[u8], stderr: &[u8]) -> Case {
         },
         stdout: stdout.to_vec(),
         stderr: stderr.to_vec(),
-        timeout: Timeout {
-            limit: Duration::from_millis(1500),
-            origin: TimeoutOrigin::AsAsked,
-        },
+        timeout: Timeout { limit: Duration::from_millis(1500), origin: TimeoutOrigin::AsAsked },
         fate: CallFate::Finished,
     }
 }
@@ -84,10 +75,7 @@ impl Case {
     }
 
     fn clamped(mut self) -> Self {
-        self.timeout = Timeout {
-            limit: Duration::from_secs(600),
-            origin: TimeoutOrigin::Clamped,
-        };
+        self.timeout = Timeout { limit: Duration::from_secs(600), origin: TimeoutOrigin::Clamped };
         self
     }
 
@@ -95,11 +83,7 @@ impl Case {
         let toolset = Toolset::of(name);
         let tail = |data: &[u8]| {
             let from = data.len().saturating_sub(toolset.tail_bytes());
-            Chunk {
-                data: data[from..].to_vec(),
-                offset: from as u64,
-                skipped: 0,
-            }
+            Chunk { data: data[from..].to_vec(), offset: from as u64, skipped: 0 }
         };
         let task = TaskId::new("bash-1");
         render_command(
@@ -125,10 +109,7 @@ impl Case {
 }
 
 fn process(pid: u32, name: &str) -> ProcessFacts {
-    ProcessFacts {
-        pid,
-        name: name.to_owned(),
-    }
+    ProcessFacts { pid, name: name.to_owned() }
 }
 
 #[test]
@@ -140,19 +121,14 @@ fn output_stands_as_it_was_printed() {
 
 #[test]
 fn stderr_follows_under_a_line_of_its_own() {
-    assert_eq!(
-        printed(b"out\n", b"err\n").standard(),
-        "out\n[stderr]\nerr\n"
-    );
+    assert_eq!(printed(b"out\n", b"err\n").standard(), "out\n[stderr]\nerr\n");
     assert_eq!(printed(b"out", b"err").standard(), "out\n[stderr]\nerr");
     assert_eq!(printed(b"", b"err\n").standard(), "[stderr]\nerr\n");
 }
 
 #[test]
 fn merged_streams_have_no_stderr() {
-    let rendered = printed(b"both\n", b"")
-        .ended(|end| end.stderr = None)
-        .render(ToolsetName::Dsh);
+    let rendered = printed(b"both\n", b"").ended(|end| end.stderr = None).render(ToolsetName::Dsh);
     assert_eq!(rendered.text, "both\n");
     assert_eq!(rendered.outcome.stderr, None);
 }
@@ -160,31 +136,21 @@ fn merged_streams_have_no_stderr() {
 #[test]
 fn silence_is_told() {
     assert_eq!(printed(b"", b"").standard(), "(no output)");
-    assert_eq!(
-        printed(b"", b"").exited(1).standard(),
-        "(no output)\n[exit code: 1]"
-    );
+    assert_eq!(printed(b"", b"").exited(1).standard(), "(no output)\n[exit code: 1]");
     assert_eq!(printed(b"\x1b[0m", b"\r").standard(), "(no output)");
     assert_eq!(printed(b"\x1b[0m", b"").dsh(), "\x1b[0m");
 }
 
 #[test]
 fn only_codes_other_than_0_are_told() {
-    assert_eq!(
-        printed(b"a", b"").exited(137).standard(),
-        "a\n[exit code: 137]"
-    );
-    assert_eq!(
-        printed(b"a\n", b"b\n").exited(7).dsh(),
-        "a\n[stderr]\nb\n[exit code: 7]"
-    );
+    assert_eq!(printed(b"a", b"").exited(137).standard(), "a\n[exit code: 137]");
+    assert_eq!(printed(b"a\n", b"b\n").exited(7).dsh(), "a\n[stderr]\nb\n[exit code: 7]");
 }
 
 #[test]
 fn b035_a_signal_is_no_exit_code() {
-    let rendered = printed(b"part-one\n", b"")
-        .signaled(Cause::Signaled, 9)
-        .render(ToolsetName::Standard);
+    let rendered =
+        printed(b"part-one\n", b"").signaled(Cause::Signaled, 9).render(ToolsetName::Standard);
     assert_eq!(rendered.text, "part-one\n[killed by signal: SIGKILL]");
     assert!(!rendered.is_error);
     assert_eq!(rendered.outcome.exit_code, None);
@@ -204,10 +170,7 @@ fn b033_output_before_the_limit_is_kept() {
 #[test]
 fn t073_a_limit_or_a_kill_never_looks_like_success() {
     let timed_out = printed(b"", b"").ended(|end| end.cause = Cause::TimedOut);
-    assert_eq!(
-        timed_out.standard(),
-        "(no output)\n[timed out after 1500ms]"
-    );
+    assert_eq!(timed_out.standard(), "(no output)\n[timed out after 1500ms]");
     let killed = printed(b"", b"").ended(|end| end.cause = Cause::Killed);
     assert_eq!(killed.standard(), "(no output)\n[killed]");
     let killed = killed.ended(|end| end.reason = Some("session\nclosed".to_owned()));
@@ -221,23 +184,15 @@ fn t073_a_limit_or_a_kill_never_looks_like_success() {
 
 #[test]
 fn b041_b042_t049_bytes_that_are_no_text() {
-    let latin = printed(b"caf\xe9\nend\n", b"")
-        .exited(3)
-        .render(ToolsetName::Standard);
+    let latin = printed(b"caf\xe9\nend\n", b"").exited(3).render(ToolsetName::Standard);
     assert_eq!(latin.text, "caf\u{fffd}\nend\n[exit code: 3]");
     assert_eq!(latin.outcome.stdout.invalid_utf8, 1);
     let nul = printed(b"a\0b\n", b"");
     assert_eq!(nul.standard(), "a␀b\n");
     assert_eq!(nul.dsh(), "a\0b\n");
-    let redrawn = printed(
-        b"Fetching\rFetched!\nnext step\r\n",
-        b"\x1b[31mred\x1b[0m\n",
-    );
+    let redrawn = printed(b"Fetching\rFetched!\nnext step\r\n", b"\x1b[31mred\x1b[0m\n");
     assert_eq!(redrawn.standard(), "Fetched!\nnext step\n[stderr]\nred\n");
-    assert_eq!(
-        redrawn.dsh(),
-        "Fetching\rFetched!\nnext step\r\n[stderr]\n\x1b[31mred\x1b[0m\n"
-    );
+    assert_eq!(redrawn.dsh(), "Fetching\rFetched!\nnext step\r\n[stderr]\n\x1b[31mred\x1b[0m\n");
 }
 
 #[test]
@@ -277,10 +232,7 @@ fn t045_one_long_line_is_cut_to_the_cap() {
     let text = printed(line.as_bytes(), b"").standard();
     let (shown, notice) = text.split_once('\n').expect("a notice");
     assert_eq!(shown.len(), 63_999);
-    assert_eq!(
-        notice,
-        "[stdout truncated: 436001 bytes omitted; file unavailable]"
-    );
+    assert_eq!(notice, "[stdout truncated: 436001 bytes omitted; file unavailable]");
 
     let euros = "€".repeat(100_000);
     let rendered = printed(b"", euros.as_bytes()).render(ToolsetName::Dsh);
@@ -291,20 +243,12 @@ fn t045_one_long_line_is_cut_to_the_cap() {
             "€".repeat(21_333)
         )
     );
-    assert_eq!(
-        rendered.outcome.stderr.map(|stderr| stderr.shown),
-        Some([236_001, 300_000])
-    );
+    assert_eq!(rendered.outcome.stderr.map(|stderr| stderr.shown), Some([236_001, 300_000]));
 }
 
 #[test]
 fn t046_everything_at_once_in_the_order_of_the_contract() {
-    let lost = |error: &str| {
-        Some(Lost {
-            bytes: 10,
-            error: error.to_owned(),
-        })
-    };
+    let lost = |error: &str| Some(Lost { bytes: 10, error: error.to_owned() });
     let case = printed(&vec![b'o'; 70_000], &vec![b'e'; 80_000])
         .signaled(Cause::TimedOut, 9)
         .clamped()
@@ -315,15 +259,9 @@ fn t046_everything_at_once_in_the_order_of_the_contract() {
                 file: Some(PathBuf::from("/state/stdout")),
                 lost: lost("ENOSPC"),
             };
-            end.stderr = Some(StreamEnd {
-                bytes: 80_010,
-                lost: lost("ENOSPC"),
-                ..StreamEnd::default()
-            });
-            end.leftovers = Some(Leftovers {
-                count: 3,
-                processes: vec![process(7, "sleep")],
-            });
+            end.stderr =
+                Some(StreamEnd { bytes: 80_010, lost: lost("ENOSPC"), ..StreamEnd::default() });
+            end.leftovers = Some(Leftovers { count: 3, processes: vec![process(7, "sleep")] });
             end.unkillable = vec![process(8, "nfs\ncat")];
         });
     let closing = "\
@@ -337,26 +275,14 @@ fn t046_everything_at_once_in_the_order_of_the_contract() {
 [timed out after 600000ms]
 [killed by signal: SIGKILL]";
     let (out, err) = ("o".repeat(64_000), "e".repeat(64_000));
-    assert_eq!(
-        case.standard(),
-        format!("{out}\n[stderr]\n{err}\n{closing}")
-    );
+    assert_eq!(case.standard(), format!("{out}\n[stderr]\n{err}\n{closing}"));
 }
 
 #[test]
 fn t041_lost_output_is_said_and_the_code_kept() {
-    let lost = Some(Lost {
-        bytes: 3,
-        error: "ENOSPC".to_owned(),
-    });
+    let lost = Some(Lost { bytes: 3, error: "ENOSPC".to_owned() });
     let rendered = printed(b"", b"")
-        .ended(|end| {
-            end.stdout = StreamEnd {
-                bytes: 3,
-                lost: lost.clone(),
-                ..stream(0)
-            }
-        })
+        .ended(|end| end.stdout = StreamEnd { bytes: 3, lost: lost.clone(), ..stream(0) })
         .render(ToolsetName::Standard);
     assert_eq!(rendered.text, "[output lost: ENOSPC]");
     assert_eq!(rendered.outcome.exit_code, Some(0));
@@ -366,29 +292,16 @@ fn t041_lost_output_is_said_and_the_code_kept() {
 #[test]
 fn output_that_cannot_be_read_is_no_silence() {
     let case = printed(b"", b"").ended(|end| end.stdout.bytes = 5);
-    assert_eq!(
-        case.standard(),
-        "[stdout truncated: 5 bytes omitted; file unavailable]"
-    );
+    assert_eq!(case.standard(), "[stdout truncated: 5 bytes omitted; file unavailable]");
 }
 
 #[test]
 fn left_overs_are_counted_and_named() {
-    let left = |count| {
-        Some(Leftovers {
-            count,
-            processes: vec![process(7, "sleep")],
-        })
-    };
+    let left = |count| Some(Leftovers { count, processes: vec![process(7, "sleep")] });
     let one = printed(b"started\n", b"").ended(|end| end.leftovers = left(1));
     assert_eq!(one.standard(), "started\n[stopped 1 process left running]");
-    let two = printed(b"started\n", b"")
-        .exited(2)
-        .ended(|end| end.leftovers = left(2));
-    assert_eq!(
-        two.standard(),
-        "started\n[stopped 2 processes left running]\n[exit code: 2]"
-    );
+    let two = printed(b"started\n", b"").exited(2).ended(|end| end.leftovers = left(2));
+    assert_eq!(two.standard(), "started\n[stopped 2 processes left running]\n[exit code: 2]");
     assert_eq!(
         two.render(ToolsetName::Dsh).outcome.left_running,
         Some(LeftRunning {
@@ -410,10 +323,7 @@ fn what_survived_sigkill_is_named() {
     let names: Vec<String> = (1..=16).map(|pid| format!("d (pid {pid})")).collect();
     assert_eq!(
         case.standard(),
-        format!(
-            "(no output)\n[could not be killed: {}, and 2 more]",
-            names.join(", ")
-        )
+        format!("(no output)\n[could not be killed: {}, and 2 more]", names.join(", "))
     );
     assert_eq!(
         case.render(ToolsetName::Standard).outcome.left_running,
@@ -436,15 +346,10 @@ fn b034_a_clamped_limit_is_said_where_it_did_not_pass() {
 
 #[test]
 fn a_cancelled_call_keeps_the_text_so_far() {
-    let case = printed(b"step-1\n", b"")
-        .signaled(Cause::Killed, 15)
-        .cancelled();
+    let case = printed(b"step-1\n", b"").signaled(Cause::Killed, 15).cancelled();
     let closing = "[killed by signal: SIGTERM]\n[cancelled]";
     assert_eq!(case.standard(), format!("step-1\n{closing}"));
-    assert_eq!(
-        case.dsh(),
-        format!("Error: the call was cancelled\nstep-1\n{closing}")
-    );
+    assert_eq!(case.dsh(), format!("Error: the call was cancelled\nstep-1\n{closing}"));
     assert!(case.render(ToolsetName::Standard).is_error);
     assert!(case.render(ToolsetName::Dsh).is_error);
 }
@@ -455,10 +360,7 @@ fn t076_a_lost_command_is_no_success() {
         printed(b"step-1\n", b"").ended(|end| (end.cause, end.exit_code) = (Cause::Lost, None));
     let closing = "[lost: its supervisor died, so how it ended is not known]";
     assert_eq!(case.standard(), format!("step-1\n{closing}"));
-    assert_eq!(
-        case.dsh(),
-        format!("Error: the command was lost\nstep-1\n{closing}")
-    );
+    assert_eq!(case.dsh(), format!("Error: the command was lost\nstep-1\n{closing}"));
     assert!(case.render(ToolsetName::Standard).is_error);
 }
 
@@ -514,10 +416,7 @@ fn the_outcome_holds_every_fact() {
     assert_eq!(case.render(ToolsetName::Standard).outcome, expected);
 
     let unshown = super::super::unshown_outcome(&TaskId::new("bash-1"), &case.end);
-    let stdout = StreamOutcome {
-        shown: [0, 0],
-        ..whole(2)
-    };
+    let stdout = StreamOutcome { shown: [0, 0], ..whole(2) };
     assert_eq!(unshown, CommandOutcome { stdout, ..expected });
 }
 

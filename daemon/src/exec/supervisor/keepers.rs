@@ -1,0 +1,161 @@
+//! What becomes of tasks that were started: their keepers' words, their output, their timers and their ends.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use super::mode::Mode;
+use super::reactor::Source;
+use super::serve::{Supervisor, failed};
+use super::spool::Taken;
+use super::task::{Due, KeeperLeft, StopCause, Task};
+use crate::exec::channel::ChannelError;
+use crate::exec::message::{FailedStep, Failure, FromKeeper, FromSupervisor, ToKeeper};
+use crate::exec::process;
+use crate::exec::spec::Leftovers;
+
+/// How often what a dead keeper left is killed again before it is given up.
+const ORPHAN_ROUNDS: usize = 50;
+
+/// How long what is left in a pipe is read after its task's end, should a stranger write on.
+const LAST_OUTPUT: Duration = Duration::from_millis(200);
+
+impl Supervisor {
+    pub(super) fn hear_keeper(&mut self, index: u32) {
+        while let Some(task) = self.tasks.get_mut(&index) {
+            match task.keeper.receive::<FromKeeper>().map(|received| received.message) {
+                Ok(FromKeeper::Started { keeper }) => {
+                    task.keeper_pid = Some(keeper);
+                    let message = FromSupervisor::Started { task: task.id.clone() };
+                    let stdin = task.stdin.take().into_iter().collect();
+                    self.say(&message, stdin);
+                }
+                Ok(FromKeeper::Failed(failure)) => return self.end_unstarted(index, failure),
+                Ok(FromKeeper::ProgramEnded(end)) => task.program_ended(end),
+                Ok(FromKeeper::Leftovers { count, processes }) => {
+                    task.leftovers = Some(Leftovers { count, processes });
+                }
+                Ok(FromKeeper::Gone { usage, unkillable }) => {
+                    return self.end(index, KeeperLeft::Gone { usage, unkillable });
+                }
+                Err(ChannelError::Full) => return,
+                Err(_) => return self.lose_keeper(index),
+            }
+        }
+    }
+
+    /// The keeper's channel closed without a last word.
+    fn lose_keeper(&mut self, index: u32) {
+        let Some(task) = self.tasks.get(&index) else { return };
+        if task.keeper_pid.is_some() {
+            self.kill_orphans();
+            return self.end(index, KeeperLeft::Lost);
+        }
+        // It never came to be. The launcher's or zygote's own words, if there are any, are in their channels by now.
+        let mode = task.mode;
+        self.hear_mode(mode);
+        let failure = self
+            .modes
+            .get(&mode)
+            .map_or_else(|| failed(FailedStep::Fork, &"the mode is gone"), Mode::why_gone);
+        self.end_unstarted(index, failure);
+    }
+
+    /// Kills what a dead keeper left: it has become the supervisor's, and belongs to nobody that is known.
+    pub(super) fn kill_orphans(&mut self) {
+        for _ in 0..ORPHAN_ROUNDS {
+            self.reap_children();
+            let keepers = self.tasks.values().filter_map(|task| task.keeper_pid);
+            let kept: HashSet<u32> =
+                self.modes.values().flat_map(Mode::processes).chain(keepers).collect();
+            let orphans = process::descendants_beside(std::process::id(), &kept);
+            if orphans.is_empty() {
+                return;
+            }
+            for orphan in orphans {
+                // Gone meanwhile, or not ours to kill: the next round looks again.
+                orphan.signal(Signal::KILL).ok();
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    pub(super) fn take_output(&mut self, index: u32, source: Source) {
+        let Some(task) = self.tasks.get_mut(&index) else { return };
+        let stream = match source {
+            Source::Stderr(_) => task.stderr.as_mut(),
+            _ => Some(&mut task.stdout),
+        };
+        let Some(stream) = stream else { return };
+        if stream.take(&mut self.buffer) == Taken::Closed {
+            // Dropping the last descriptor of the pipe ends the watch.
+            stream.pipe = None;
+        }
+    }
+
+    pub(super) fn act_on_timers(&mut self) {
+        let now = Instant::now();
+        let due: Vec<(u32, Due)> =
+            self.tasks.iter().filter_map(|(index, task)| Some((*index, task.due(now)?))).collect();
+        for (index, due) in due {
+            match due {
+                Due::TimeOut => self.stop(index, StopCause::TimedOut),
+                Due::Leftovers => self.stop_leftovers(index),
+                Due::Tell => self.tell(index, now),
+            }
+        }
+    }
+
+    pub(super) fn stop(&mut self, index: u32, cause: StopCause) {
+        let Some(task) = self.tasks.get_mut(&index) else { return };
+        if let Some(grace) = task.begin_stop(cause) {
+            // A keeper that is gone is noticed by its closed channel.
+            task.keeper.send(&ToKeeper::Stop { grace }, Vec::new()).ok();
+        }
+    }
+
+    fn stop_leftovers(&mut self, index: u32) {
+        let Some(task) = self.tasks.get_mut(&index) else { return };
+        let grace = task.stop_leftovers(&self.setup.limits);
+        task.keeper.send(&ToKeeper::Stop { grace }, Vec::new()).ok();
+    }
+
+    fn tell(&mut self, index: u32, now: Instant) {
+        let Some(task) = self.tasks.get_mut(&index) else { return };
+        task.told(now);
+        let (stdout, stderr) = task.bytes();
+        let (spools, descriptors) = task.untold_spools();
+        let message = FromSupervisor::Grew { task: task.id.clone(), stdout, stderr, spools };
+        self.say(&message, descriptors);
+    }
+
+    pub(super) fn end_unstarted(&mut self, index: u32, failure: Failure) {
+        if let Some(task) = self.remove(index) {
+            self.say(&FromSupervisor::StartFailed { task: task.id, failure }, Vec::new());
+        }
+    }
+
+    fn end(&mut self, index: u32, left: KeeperLeft) {
+        let Some(mut task) = self.remove(index) else { return };
+        let until = Instant::now() + LAST_OUTPUT;
+        for stream in std::iter::once(&mut task.stdout).chain(&mut task.stderr) {
+            // Nothing of the task is left, so all it wrote is in the pipe; a stranger who holds the pipe may write on.
+            while matches!(stream.take(&mut self.buffer), Taken::Bytes(_)) && Instant::now() < until
+            {
+            }
+        }
+        let end = Box::new(task.finish(left));
+        let (spools, descriptors) = task.untold_spools();
+        self.say(&FromSupervisor::Ended { task: task.id.clone(), end, spools }, descriptors);
+    }
+
+    fn remove(&mut self, index: u32) -> Option<Task> {
+        let task = self.tasks.remove(&index)?;
+        if let Some(mode) = self.modes.get_mut(&task.mode) {
+            mode.running = mode.running.saturating_sub(1);
+        }
+        self.to_refill = Some(task.mode);
+        Some(task)
+    }
+}
