@@ -91,6 +91,22 @@ fn f11_a_workspace_that_was_replaced_is_not_followed() {
 }
 
 #[test]
+fn f11_a_folder_above_the_workspace_that_was_replaced_is_not_followed() {
+    let world = World::new();
+    world.setup("mkdir -p sub $OUT/sub");
+    let session =
+        world.session("workspace-write").with("workspace", json!(world.ws().join("sub"))).open();
+    session.run("echo 1 > before").exits(0);
+    fs::rename(world.ws(), world.out().join("aside")).unwrap();
+    symlink(world.out(), world.ws()).unwrap();
+    session.run("touch escaped").is_refused();
+    assert!(!world.out().join("sub/escaped").exists());
+    fs::remove_file(world.ws()).unwrap();
+    fs::create_dir(world.ws()).unwrap();
+    world.finish();
+}
+
+#[test]
 fn f14_nested_roots_of_two_sessions_share_nothing() {
     let world = World::new();
     world.setup("mkdir sub");

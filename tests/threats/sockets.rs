@@ -20,8 +20,10 @@ fn service(world: &World, name: &str) -> Arc<AtomicUsize> {
     thread::spawn(move || {
         for mut stream in listener.incoming().map_while(Result::ok) {
             counter.fetch_add(1, Ordering::SeqCst);
-            // Whatever comes is enough; a peer that says nothing hangs up.
-            stream.read(&mut [0; 64]).ok();
+            // Whatever comes is enough, and so is a peer that says nothing and hangs up.
+            if let Err(error) = stream.read(&mut [0; 64]).map(drop) {
+                eprintln!("a visitor: {error}");
+            }
         }
     });
     visits

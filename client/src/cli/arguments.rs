@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn faults_are_refused() {
         use clap::error::ErrorKind;
-        let cases: [(&[&str], ErrorKind); 7] = [
+        let cases: [(&[&str], ErrorKind); 6] = [
             (&[], ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand),
             (&["run"], ErrorKind::MissingRequiredArgument),
             (&["run", "ls"], ErrorKind::UnknownArgument),

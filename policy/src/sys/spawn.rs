@@ -73,6 +73,24 @@ struct Shared {
 /// The child makes system calls and nothing else; its frames are small.
 const STACK: usize = 16 << 10;
 
+/// The child's stack. Made ahead, so that its pages are there when somebody waits.
+#[derive(Debug)]
+pub struct Stack(Box<[u128]>);
+
+impl Stack {
+    /// A stack whose every page has been written to.
+    pub fn new() -> Self {
+        // Not zero, which the allocator could have from untouched pages.
+        Stack(vec![1; STACK / size_of::<u128>()].into_boxed_slice())
+    }
+}
+
+impl Default for Stack {
+    fn default() -> Self {
+        Stack::new()
+    }
+}
+
 /// Duplicates are made from this number on, above every target, so that no source is overwritten by a target.
 const ABOVE_TARGETS: i32 = 64;
 
@@ -81,7 +99,7 @@ const ABOVE_TARGETS: i32 = 64;
 ///
 /// # Errors
 /// The step that failed; the program has not run then, and nothing of it is left but a child to reap.
-pub fn spawn(exec: &Exec<'_>) -> Result<u32, StepError> {
+pub fn spawn(exec: &Exec<'_>, stack: &mut Stack) -> Result<u32, StepError> {
     let mut shared = Shared {
         candidates: exec.candidates.iter().map(|path| path.as_ptr()).collect(),
         argv: terminated(exec.argv),
@@ -95,8 +113,7 @@ pub fn spawn(exec: &Exec<'_>) -> Result<u32, StepError> {
         ruleset: exec.ruleset.map(|fd| fd.as_raw_fd()),
         failure: None,
     };
-    let mut stack = vec![0u128; STACK / size_of::<u128>()];
-    let top = stack.as_mut_ptr_range().end;
+    let top = stack.0.as_mut_ptr_range().end;
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     // SAFETY: `top` is the 16-byte aligned end of a stack that outlives the call, since CLONE_VFORK suspends this
     // thread until the child has exec'd or ended. `child` never returns into this stack frame, makes only system
@@ -201,7 +218,7 @@ mod tests {
             descriptors: &[(null.as_fd(), 0), (write.as_fd(), 1), (write.as_fd(), 2)],
             ruleset: None,
         };
-        let spawned = spawn(&exec);
+        let spawned = spawn(&exec, &mut Stack::new());
         drop(write);
         let mut output = String::new();
         File::from(read).read_to_string(&mut output).unwrap();

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use brattice_policy::sys;
-use brattice_policy::sys::spawn::{Exec, Step, StepError, spawn};
+use brattice_policy::sys::spawn::{Exec, Stack, Step, StepError, spawn};
 use brattice_policy::sys::wait::{Reaped, Usage, reap};
 use brattice_protocol::outcome::ProcessFacts;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -75,6 +75,8 @@ fn start<'a>(
     let events =
         sys::signal::child_events().map_err(|errno| failure(FailedStep::Descriptors, &errno))?;
     let base = base.prepared().map_err(|error| failure(FailedStep::Exec, &error))?;
+    let mut stack = Stack::new();
+    rehearse(&base)?;
     let received = match channel.receive::<ToKeeper>() {
         Ok(received) => received,
         Err(ChannelError::Closed) => return Ok(None),
@@ -85,7 +87,7 @@ fn start<'a>(
         return Ok(None);
     };
     let begun = Instant::now();
-    let program = launch(&base, confinement, kind, &cwd, &environment, descriptors)?;
+    let program = launch(&base, confinement, kind, &cwd, &environment, descriptors, &mut stack)?;
     let said = FromKeeper::Started { keeper: std::process::id() };
     // A supervisor that is gone by now is noticed at the first turn of the loop.
     channel.send(&said, Vec::new()).ok();
@@ -100,6 +102,25 @@ fn start<'a>(
     }))
 }
 
+/// Takes and plans a task that is none, while nobody waits. After a fork every page is shared until it is written to,
+/// and the first write costs a fault: those of the real task have happened then.
+fn rehearse(base: &Prepared<'_>) -> Result<(), Failure> {
+    let fail = |error: &dyn std::fmt::Display| failure(FailedStep::Descriptors, error);
+    let (near, far) = Channel::pair().map_err(|errno| fail(&errno))?;
+    let environment = (0..8).map(|_| ("BRATTICE_REHEARSAL".to_owned(), "x".repeat(64))).collect();
+    let run = ToKeeper::Run { kind: ProgramKind::Bash, cwd: "/".into(), environment };
+    let null = || std::fs::File::open("/dev/null").map(OwnedFd::from);
+    let descriptors = [null(), null(), null(), null()].into_iter().collect::<Result<Vec<_>, _>>();
+    near.send(&run, descriptors.map_err(|error| fail(&error))?).map_err(|error| fail(&error))?;
+    let received = far.receive::<ToKeeper>().map_err(|error| fail(&error))?;
+    if let (ToKeeper::Run { kind, cwd, environment }, [text, ..]) =
+        (received.message, &received.descriptors[..])
+    {
+        base.words(kind, text, &environment, &cwd).map_err(|error| fail(&error))?;
+    }
+    Ok(())
+}
+
 /// Starts the program.
 fn launch(
     base: &Prepared<'_>,
@@ -108,6 +129,7 @@ fn launch(
     cwd: &std::path::Path,
     environment: &[(String, String)],
     descriptors: Vec<OwnedFd>,
+    stack: &mut Stack,
 ) -> Result<u32, Failure> {
     let [stdin, stdout, stderr, text] = <[OwnedFd; 4]>::try_from(descriptors).map_err(|_| {
         failure(FailedStep::Descriptors, &"the request came without its descriptors")
@@ -127,7 +149,7 @@ fn launch(
         descriptors: &descriptors,
         ruleset: confinement.command_ruleset().map(AsFd::as_fd),
     };
-    spawn(&exec).map_err(|error| explain(error, kind, cwd, &words.argv))
+    spawn(&exec, stack).map_err(|error| explain(error, kind, cwd, &words.argv))
 }
 
 /// Puts a failed step into words that name the thing.
