@@ -80,7 +80,11 @@ impl Context {
                     locations: self.locations.clone(),
                     root: root_policy(),
                 };
-                Ok(start::connect_or_start(socket, identity(), &options).await?)
+                let client = start::connect_or_start(socket, identity(), &options).await?;
+                if options.root == RootPolicy::Allow {
+                    eprintln!("{ROOT_NOTE}");
+                }
+                Ok(client)
             }
         }
     }
