@@ -128,13 +128,11 @@ fn absolute(path: Option<&Path>) -> Result<Option<OsString>, Failure> {
     .transpose()
 }
 
-/// Whoever calls as root has decided; the daemon that is started is told, and so is the caller.
+/// Said by root's client when it started a daemon.
+const ROOT_NOTE: &str = "brattice: started the daemon as root; its confined commands keep no capabilities but those \
+                         for file ownership";
+
+/// Whoever calls as root has decided.
 fn root_policy() -> RootPolicy {
-    if !rustix::process::geteuid().is_root() {
-        return RootPolicy::Refuse;
-    }
-    eprintln!(
-        "brattice: starting the daemon as root; its confined commands keep only the file-ownership capabilities"
-    );
-    RootPolicy::Allow
+    if rustix::process::geteuid().is_root() { RootPolicy::Allow } else { RootPolicy::Refuse }
 }

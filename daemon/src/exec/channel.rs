@@ -166,7 +166,6 @@ impl<F: AsFd> Channel<F> {
             {
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Err(ChannelError::Full),
-                Err(Errno::CONNRESET) => return Err(ChannelError::Closed),
                 Err(errno) => return Err(ChannelError::Socket(errno)),
                 Ok(answer) => break answer,
             }
@@ -199,9 +198,10 @@ impl<F: AsFd> Channel<F> {
             match rustix::net::recv(&self.0, &mut [0u8; 1][..], flags) {
                 Ok((_, 0)) => return Err(ChannelError::Closed),
                 Ok((_, length)) => return Ok(length),
-                Err(Errno::INTR) => {}
+                // A peer that left without reading everything is told once, before what it had sent: that comes next,
+                // and the end after it (unix_release_sock in the kernel's net/unix/af_unix.c).
+                Err(Errno::INTR | Errno::CONNRESET) => {}
                 Err(Errno::AGAIN) => return Err(ChannelError::Full),
-                Err(Errno::CONNRESET) => return Err(ChannelError::Closed),
                 Err(errno) => return Err(ChannelError::Socket(errno)),
             }
         }
@@ -241,6 +241,16 @@ mod tests {
         drop(one);
         assert!(matches!(other.receive::<String>(), Err(ChannelError::Closed)));
         assert!(matches!(other.send(&1, vec![]), Err(ChannelError::Closed)));
+    }
+
+    #[test]
+    fn last_words_are_heard_although_the_peer_did_not_read_everything() {
+        let (one, other) = Channel::pair().unwrap();
+        one.send(&"unread", vec![]).unwrap();
+        other.send(&"last words", vec![]).unwrap();
+        drop(other);
+        assert_eq!(one.receive::<String>().unwrap().message, "last words");
+        assert!(matches!(one.receive::<String>(), Err(ChannelError::Closed)));
     }
 
     #[test]

@@ -14,9 +14,10 @@ use landlock::{
     ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset,
     RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
 };
-use rustix::fs::{FileType, Mode as FileMode, OFlags};
+use rustix::fs::{FileType, Mode as FileMode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
+use crate::grant::GrantReason;
 use crate::{Access, Grant};
 
 /// The least ABI for a confined mode: below it files can be truncated whatever the rules say.
@@ -29,7 +30,7 @@ pub const SCOPES_ABI: u32 = 6;
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// A granted path cannot be opened.
-    #[error("cannot open {path} to grant it")]
+    #[error("cannot open {path} to grant it{}", hint(*source))]
     Open {
         /// The path.
         path: PathBuf,
@@ -43,6 +44,15 @@ pub enum BuildError {
     /// The ruleset has no descriptor: the kernel enforces nothing.
     #[error("landlock is not supported here")]
     Unsupported,
+}
+
+/// What the two errors that people meet mean here.
+fn hint(source: Errno) -> &'static str {
+    match source {
+        Errno::NOENT => ": it is gone",
+        Errno::LOOP => ": a symbolic link has taken its place, or that of a folder above it",
+        _ => "",
+    }
 }
 
 impl From<RulesetError> for BuildError {
@@ -64,7 +74,7 @@ pub fn mode_ruleset(grants: &[Grant], abi: u32) -> Result<OwnedFd, BuildError> {
     }
     let mut ruleset = ruleset.create()?;
     for grant in grants {
-        let fd = match open(&grant.path) {
+        let fd = match pin(grant) {
             Err(Errno::NOENT | Errno::NXIO) if grant.access == Access::Device => continue,
             other => {
                 other.map_err(|source| BuildError::Open { path: grant.path.clone(), source })?
@@ -85,7 +95,8 @@ pub fn mode_ruleset(grants: &[Grant], abi: u32) -> Result<OwnedFd, BuildError> {
 /// The kernel refuses, or has no scopes.
 pub fn command_ruleset() -> Result<OwnedFd, BuildError> {
     let root = Path::new("/");
-    let fd = open(root).map_err(|source| BuildError::Open { path: root.to_owned(), source })?;
+    let fd = rustix::fs::open(root, OFlags::PATH | OFlags::CLOEXEC, FileMode::empty())
+        .map_err(|source| BuildError::Open { path: root.to_owned(), source })?;
     let ruleset = strict()
         .handle_access(AccessFs::Refer)?
         .scope(Scope::Signal)?
@@ -107,9 +118,26 @@ fn known(abi: u32) -> ABI {
     ABI::from(i32::try_from(abi).unwrap_or(i32::MAX))
 }
 
-/// Pins the file that the path leads to now; the rule holds that inode and no other.
-fn open(path: &Path) -> Result<OwnedFd, Errno> {
-    rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, FileMode::empty())
+/// Pins the file that a grant's path leads to now; the rule holds that inode and no other.
+///
+/// A root was resolved when the session was opened, so its path has no symbolic link in it. One that is there now was
+/// put there since, by somebody who would like the rule to hold another folder: it is not followed.
+///
+/// # Errors
+/// The kernel's answer; `ELOOP` for a root whose path leads through a symbolic link.
+pub fn pin(grant: &Grant) -> Result<OwnedFd, Errno> {
+    let resolve = match grant.reason {
+        GrantReason::Workspace
+        | GrantReason::Writable
+        | GrantReason::GitDir
+        | GrantReason::GitCommonDir => ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS,
+        GrantReason::ReadAll
+        | GrantReason::Temp
+        | GrantReason::SharedMemory
+        | GrantReason::Device => ResolveFlags::empty(),
+    };
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    rustix::fs::openat2(rustix::fs::CWD, &grant.path, flags, FileMode::empty(), resolve)
 }
 
 fn is_folder(fd: &OwnedFd) -> bool {
@@ -164,9 +192,9 @@ mod tests {
         let grant = Grant {
             path: "/nonexistent/root".into(),
             access: Access::Write,
-            reason: crate::grant::GrantReason::Workspace,
+            reason: GrantReason::Workspace,
         };
         let error = mode_ruleset(&[grant], LEAST_ABI).unwrap_err();
-        assert_eq!(error.to_string(), "cannot open /nonexistent/root to grant it");
+        assert_eq!(error.to_string(), "cannot open /nonexistent/root to grant it: it is gone");
     }
 }

@@ -6,6 +6,7 @@ use rustix::process::{
 };
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
+use super::errno;
 use crate::Limits;
 
 /// Capabilities that root's commands keep, for the files that they own or make inside their roots. The rules on
@@ -17,7 +18,7 @@ const FILE_OWNERSHIP: CapabilitySet = CapabilitySet::CHOWN
 
 /// The step that could not be taken, and the kernel's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{step}: {errno}")]
+#[error("{step}: {}", errno::explain(*errno))]
 pub struct PrivilegeError {
     /// What was tried.
     pub step: &'static str,

@@ -2,6 +2,7 @@
 
 use rustix::io::Errno;
 
+use super::errno;
 use super::landlock::{LEAST_ABI, SCOPES_ABI};
 use crate::layer::{Layer, LayerName, LayerReport, LayerState};
 use crate::{Mode, sys};
@@ -18,9 +19,7 @@ pub struct Machine {
 impl Machine {
     /// Asks the running kernel.
     pub fn probe() -> Machine {
-        // PR_GET_SECCOMP fails with EINVAL where the kernel was built without it (prctl(2)).
-        let seccomp = rustix::thread::secure_computing_mode().map(|_| ());
-        Machine { landlock: sys::landlock::abi(), seccomp }
+        Machine { landlock: sys::landlock::abi(), seccomp: sys::seccomp::is_available() }
     }
 
     /// Landlock's ABI, 0 where there is none.
@@ -54,7 +53,7 @@ impl Machine {
                 "landlock_create_ruleset: EOPNOTSUPP: Landlock is switched off; add landlock to the lsm= boot parameter"
                     .to_owned(),
             ),
-            Err(errno) => missing(format!("landlock_create_ruleset: {errno}")),
+            Err(errno) => missing(format!("landlock_create_ruleset: {}", errno::explain(errno))),
             Ok(abi) if abi < LEAST_ABI => missing(format!(
                 "Landlock ABI {abi} cannot keep files from being truncated; Linux 6.2 (ABI {LEAST_ABI}) is the least"
             )),
@@ -90,7 +89,10 @@ impl Machine {
             Err(errno) => Layer::with(
                 LayerName::Seccomp,
                 LayerState::Missing,
-                format!("prctl(PR_GET_SECCOMP): {errno}: use a kernel with CONFIG_SECCOMP_FILTER"),
+                format!(
+                    "seccomp: {}: use a kernel with CONFIG_SECCOMP_FILTER, or allow the call in the container's profile",
+                    errno::explain(errno)
+                ),
             ),
         }
     }

@@ -3,6 +3,7 @@
 use rustix::io::Errno;
 
 use super::fd::last_errno;
+use crate::enforce::errno;
 
 /// Which side of a fork this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub enum ForkError {
     #[error("cannot count the threads of this process: is /proc mounted?")]
     Uncounted,
     /// The kernel refused.
-    #[error("fork: {0}")]
+    #[error("fork: {}", errno::explain(*.0))]
     Refused(Errno),
 }
 

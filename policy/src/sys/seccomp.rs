@@ -3,6 +3,7 @@
 use rustix::io::Errno;
 
 use super::fd::last_errno;
+use crate::enforce::errno;
 
 /// One instruction of classic BPF, as the kernel takes it (`struct sock_filter` of `linux/filter.h`).
 #[repr(C)]
@@ -34,8 +35,21 @@ pub enum InstallError {
     #[error("the filter has {0} instructions, the kernel takes 4096")]
     TooLong(usize),
     /// The kernel's answer.
-    #[error("seccomp: {0}")]
+    #[error("seccomp: {}", errno::explain(*.0))]
     Refused(Errno),
+}
+
+/// Asks whether filters that answer with an errno can be installed (`SECCOMP_GET_ACTION_AVAIL`, Linux 4.14).
+///
+/// # Errors
+/// The kernel's answer: `EINVAL` without filters, whatever a container's profile says to the call.
+pub fn is_available() -> Result<(), Errno> {
+    let action: u32 = libc::SECCOMP_RET_ERRNO;
+    // SAFETY: the call reads four bytes at `action`, which lives until it returns.
+    let answer = unsafe {
+        libc::syscall(libc::SYS_seccomp, libc::SECCOMP_GET_ACTION_AVAIL, 0usize, &raw const action)
+    };
+    if answer == 0 { Ok(()) } else { Err(last_errno()) }
 }
 
 /// Filters the system calls of the calling thread and of all that it starts from now on. It cannot be undone.

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use brattice_policy::enforce::probe::Machine;
 use brattice_policy::enforce::seccomp::Selection;
-use brattice_policy::enforce::{landlock, privileges, seccomp};
+use brattice_policy::enforce::{errno, landlock, privileges, seccomp};
 use brattice_policy::layer::LayerName;
 use brattice_policy::sys::signal::Broadcast;
 use brattice_policy::{Limits, Profile, sys};
@@ -51,7 +51,7 @@ pub(super) fn enter(profile: &Profile, limits: &Limits) -> Result<Confinement, F
     let command = scoped.then(landlock::command_ruleset).transpose();
     let command = command.map_err(|error| chain(FailedStep::Domain, &error))?;
     sys::landlock::restrict_self(domain.as_fd())
-        .map_err(|errno| failure(FailedStep::Landlock, &errno))?;
+        .map_err(|errno| failure(FailedStep::Landlock, &errno::explain(errno)))?;
     let filter = Selection { network: profile.network, scoped };
     Ok(match command {
         Some(command) => Confinement::Scoped { command, filter },

@@ -18,6 +18,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use brattice_policy::enforce::errno;
 use brattice_policy::sys;
 use brattice_policy::sys::spawn::{Exec, Stack, Step, StepError, spawn};
 use brattice_policy::sys::wait::{Reaped, Usage, reap};
@@ -63,17 +64,17 @@ fn start<'a>(
 ) -> Result<Option<Keeper<'a>>, Failure> {
     sys::signal::keep_children();
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
-        .map_err(|errno| failure(FailedStep::Process, &errno))?;
+        .map_err(|errno| failure(FailedStep::Process, &errno::explain(errno)))?;
     if let Some(ruleset) = confinement.command_ruleset() {
         sys::landlock::restrict_self(ruleset.as_fd())
-            .map_err(|errno| failure(FailedStep::Domain, &errno))?;
+            .map_err(|errno| failure(FailedStep::Domain, &errno::explain(errno)))?;
     }
     let reach = match confinement.broadcast(supervisor)? {
         Some(broadcast) => Reach::Domain(broadcast),
         None => Reach::Descendants,
     };
-    let events =
-        sys::signal::child_events().map_err(|errno| failure(FailedStep::Descriptors, &errno))?;
+    let events = sys::signal::child_events()
+        .map_err(|errno| failure(FailedStep::Descriptors, &errno::explain(errno)))?;
     let base = base.prepared().map_err(|error| failure(FailedStep::Exec, &error))?;
     let mut stack = Stack::new();
     rehearse(&base)?;
@@ -106,7 +107,7 @@ fn start<'a>(
 /// and the first write costs a fault: those of the real task have happened then.
 fn rehearse(base: &Prepared<'_>) -> Result<(), Failure> {
     let fail = |error: &dyn std::fmt::Display| failure(FailedStep::Descriptors, error);
-    let (near, far) = Channel::pair().map_err(|errno| fail(&errno))?;
+    let (near, far) = Channel::pair().map_err(|errno| fail(&errno::explain(errno)))?;
     let environment = (0..8).map(|_| ("BRATTICE_REHEARSAL".to_owned(), "x".repeat(64))).collect();
     let run = ToKeeper::Run { kind: ProgramKind::Bash, cwd: "/".into(), environment };
     let null = || std::fs::File::open("/dev/null").map(OwnedFd::from);
@@ -166,12 +167,14 @@ fn explain(
     let detail = match (step, errno) {
         (Step::Directory, Errno::NOENT) => format!("working directory {cwd} does not exist"),
         (Step::Directory, Errno::NOTDIR) => format!("working directory {cwd} is not a directory"),
-        (Step::Directory, errno) => format!("working directory {cwd} cannot be entered: {errno}"),
+        (Step::Directory, errno) => {
+            format!("working directory {cwd} cannot be entered: {}", errno::explain(errno))
+        }
         (Step::Exec, Errno::NOENT) if kind == ProgramKind::Argv => {
             format!("no program {program:?} in PATH")
         }
-        (Step::Exec, errno) => format!("cannot run {program:?}: {errno}"),
-        (_, errno) => errno.to_string(),
+        (Step::Exec, errno) => format!("cannot run {program:?}: {}", errno::explain(errno)),
+        (_, errno) => errno::explain(errno),
     };
     let step = match step {
         Step::Clone => FailedStep::Fork,

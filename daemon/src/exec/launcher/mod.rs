@@ -25,6 +25,7 @@ use std::fmt::Display;
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::ExitCode;
 
+use brattice_policy::enforce::errno;
 use brattice_policy::sys;
 use brattice_policy::sys::fork::{Fork, SingleThreaded};
 use brattice_policy::sys::signal::{Broadcast, TreeSignal};
@@ -83,8 +84,10 @@ fn set_up(channel: &Channel, zygote: &mut Option<OwnedFd>) -> Result<Role, Failu
         return Err(failure(FailedStep::Launcher, &"the set-up came without its descriptors"));
     };
     let far = zygote.insert(far);
-    sys::fd::close_on_exec_from(3).map_err(|errno| failure(FailedStep::Descriptors, &errno))?;
-    sys::signal::block_all().map_err(|errno| failure(FailedStep::Process, &errno))?;
+    sys::fd::close_on_exec_from(3)
+        .map_err(|errno| failure(FailedStep::Descriptors, &errno::explain(errno)))?;
+    sys::signal::block_all()
+        .map_err(|errno| failure(FailedStep::Process, &errno::explain(errno)))?;
     let confinement = confine::enter(&profile, &limits)?;
     let sweep = confinement.broadcast(supervisor)?;
     let base = plan::Base::read(environment, bash)

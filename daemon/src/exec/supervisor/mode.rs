@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::process::{Command, Stdio};
 
 use brattice_policy::enforce::probe::Machine;
+use brattice_policy::enforce::{errno, landlock};
 use brattice_policy::layer::LayerReport;
 use brattice_policy::sys::Errno;
 use brattice_policy::{Access, Profile};
@@ -213,12 +214,12 @@ fn identity(profile: &Profile) -> Vec<Option<Inode>> {
         .grants()
         .iter()
         .filter(|grant| grant.access == Access::Write)
-        .map(|grant| rustix::fs::stat(&grant.path).ok().map(inode))
+        .map(|grant| landlock::pin(grant).and_then(rustix::fs::fstat).ok().map(inode))
         .collect()
 }
 
 fn descriptors(errno: Errno) -> Failure {
-    failed(FailedStep::Descriptors, &errno)
+    failed(FailedStep::Descriptors, &errno::explain(errno))
 }
 
 fn launcher_gone(error: ChannelError) -> Failure {

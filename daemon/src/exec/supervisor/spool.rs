@@ -11,6 +11,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
+use brattice_policy::enforce::errno;
 use brattice_policy::sys::Errno;
 use brattice_protocol::outcome::Lost;
 use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate};
@@ -160,7 +161,7 @@ impl Spool {
         });
         if let Err((written, errno)) = stored {
             let lost = bytes.len() as u64 - written;
-            let error = errno_name(errno);
+            let error = errno::name(errno);
             let total = self.lost.take().map_or(0, |lost| lost.bytes) + lost;
             self.lost = Some(Lost { bytes: total, error });
         }
@@ -249,24 +250,6 @@ fn write_all_at(fd: BorrowedFd<'_>, bytes: &[u8], offset: u64) -> Result<(), (u6
         }
     }
     Ok(())
-}
-
-/// The error's name, for the few that writing a file has.
-fn errno_name(errno: Errno) -> String {
-    let name = match errno {
-        Errno::NOSPC => "ENOSPC",
-        Errno::DQUOT => "EDQUOT",
-        Errno::IO => "EIO",
-        Errno::FBIG => "EFBIG",
-        Errno::NOENT => "ENOENT",
-        Errno::ROFS => "EROFS",
-        Errno::ACCESS => "EACCES",
-        Errno::MFILE => "EMFILE",
-        Errno::NFILE => "ENFILE",
-        Errno::NOMEM => "ENOMEM",
-        _ => return errno.to_string(),
-    };
-    name.to_owned()
 }
 
 #[cfg(test)]

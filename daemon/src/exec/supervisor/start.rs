@@ -6,6 +6,7 @@
 use std::io::PipeReader;
 use std::os::fd::OwnedFd;
 
+use brattice_policy::enforce::errno;
 use brattice_policy::sys::Errno;
 use brattice_protocol::TaskId;
 use rustix::pipe::PipeFlags;
@@ -49,7 +50,7 @@ impl Supervisor {
             return Err(failed(FailedStep::Launcher, &"the mode is gone"));
         };
         let mut keeper = Peer::new(mode.take_keeper()?)
-            .map_err(|errno| failed(FailedStep::Descriptors, &errno))?;
+            .map_err(|errno| failed(FailedStep::Descriptors, &errno::explain(errno)))?;
         let run = ToKeeper::Run { kind, cwd, environment };
         keeper
             .send(&run, vec![input, stdout_end, stderr_end, text])
@@ -70,17 +71,17 @@ impl Supervisor {
         let watched = self.watch_task(index, &task);
         self.tasks.insert(index, task);
         if let Err(errno) = watched {
-            self.end_unstarted(index, failed(FailedStep::Descriptors, &errno));
+            self.end_unstarted(index, failed(FailedStep::Descriptors, &errno::explain(errno)));
         }
         Ok(())
     }
 
     fn open_stream(&self, task: &TaskId, name: &str) -> Result<(StreamState, OwnedFd), Failure> {
         let (reader, writer) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)
-            .map_err(|errno| failed(FailedStep::Descriptors, &errno))?;
+            .map_err(|errno| failed(FailedStep::Descriptors, &errno::explain(errno)))?;
         // Only the reading end must not wait: the writing end is the command's, and blocks as commands expect.
         rustix::io::ioctl_fionbio(&reader, true)
-            .map_err(|errno| failed(FailedStep::Descriptors, &errno))?;
+            .map_err(|errno| failed(FailedStep::Descriptors, &errno::explain(errno)))?;
         let path = self.setup.folder.join(format!("{task}.{name}"));
         let spool = Spool::new(path, self.setup.limits.spool);
         Ok((StreamState { pipe: Some(PipeReader::from(reader)), spool }, writer))
@@ -106,6 +107,6 @@ fn open_stdin(stdin: Stdin) -> Result<(OwnedFd, Option<OwnedFd>), Failure> {
             .map_err(|error| failed(FailedStep::Descriptors, &error)),
         Stdin::Pipe => rustix::pipe::pipe_with(PipeFlags::CLOEXEC)
             .map(|(reader, writer)| (reader, Some(writer)))
-            .map_err(|errno| failed(FailedStep::Descriptors, &errno)),
+            .map_err(|errno| failed(FailedStep::Descriptors, &errno::explain(errno))),
     }
 }

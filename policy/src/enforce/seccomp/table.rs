@@ -68,6 +68,9 @@ const UNSHARE_NAMESPACES: u32 = NEW_NAMESPACES | 0x80;
 /// `SECCOMP_FILTER_FLAG_NEW_LISTENER` (seccomp(2)).
 const NEW_LISTENER: u32 = 1 << 3;
 
+/// The type of seccomp's ioctls, `SECCOMP_IOC_MAGIC` (`!`), where an ioctl's number has its type.
+const SECCOMP_IOCTLS: u32 = (b'!' as u32) << 8;
+
 const TIOCSTI: u32 = 0x5412;
 const TIOCLINUX: u32 = 0x541c;
 
@@ -138,6 +141,7 @@ pub const ALWAYS: &[Rule] = rules! {
     seccomp &[HasAny(1, NEW_LISTENER)] => Errno(EPERM), "a listener of the command's own would answer for ours";
     ioctl &[Is(1, TIOCSTI)] => Errno(EPERM), "types into the terminal (CVE-2017-5226)";
     ioctl &[Is(1, TIOCLINUX)] => Errno(EPERM), "pastes into the console (CVE-2023-28100)";
+    ioctl &[MaskedIs(1, 0xff00, SECCOMP_IOCTLS)] => Errno(EPERM), "answers for a listener of seccomp's";
     prlimit64 &[IsNot(0, 0), NotNull(2)] => Errno(EPERM), "limits of another process can kill it";
     setpriority &[Is(0, PRIO_USER)] => Errno(EPERM), "re-nices every process of the user";
     setpriority &[IsNot(1, 0)] => Errno(EPERM), "re-nices another process";
