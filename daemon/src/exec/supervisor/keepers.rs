@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::mode::Mode;
+use super::peer::Peer;
 use super::reactor::Source;
 use super::serve::{Supervisor, failed};
 use super::spool::Taken;
@@ -133,6 +134,7 @@ impl Supervisor {
     pub(super) fn end_unstarted(&mut self, index: u32, failure: Failure) {
         if let Some(task) = self.remove(index) {
             self.say(&FromSupervisor::StartFailed { task: task.id, failure }, Vec::new());
+            self.retire(task.mode, task.keeper);
         }
     }
 
@@ -147,7 +149,14 @@ impl Supervisor {
         }
         let end = Box::new(task.finish(left));
         let (spools, descriptors) = task.untold_spools();
-        self.say(&FromSupervisor::Ended { task: task.id.clone(), end, spools }, descriptors);
+        self.say(&FromSupervisor::Ended { task: task.id, end, spools }, descriptors);
+        self.retire(task.mode, task.keeper);
+    }
+
+    fn retire(&mut self, mode: u32, keeper: Peer) {
+        // Closing it, later, would end the watch as well.
+        self.reactor.forget(&keeper).ok();
+        self.upkeep.add(mode, keeper);
     }
 
     fn remove(&mut self, index: u32) -> Option<Task> {
@@ -155,7 +164,6 @@ impl Supervisor {
         if let Some(mode) = self.modes.get_mut(&task.mode) {
             mode.running = mode.running.saturating_sub(1);
         }
-        self.to_refill = Some(task.mode);
         Some(task)
     }
 }

@@ -1,6 +1,6 @@
 //! The supervisor's loop: one thread that hears the daemon, the launchers, the keepers and the pipes, each in turn.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::OwnedFd;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -22,6 +22,28 @@ use crate::exec::message::{FailedStep, Failure, FromSupervisor, ToSupervisor};
 /// How long what is left may take to end after the last channel to it was closed.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
+/// How long upkeep waits: the end of a task has reached whoever waits for it by then.
+const UPKEEP_PAUSE: Duration = Duration::from_millis(1);
+
+/// What is left to do after a task's end, and would compete for the processor with those who wait for that end.
+#[derive(Default)]
+pub(super) struct Upkeep {
+    due: Option<Instant>,
+    /// Modes whose waiting keepers were used.
+    modes: BTreeSet<u32>,
+    /// Channels of keepers that are done; closing them lets the keepers end.
+    keepers: Vec<Peer>,
+}
+
+impl Upkeep {
+    /// Remembers a task that is over.
+    pub(super) fn add(&mut self, mode: u32, keeper: Peer) {
+        self.modes.insert(mode);
+        self.keepers.push(keeper);
+        self.due.get_or_insert_with(|| Instant::now() + UPKEEP_PAUSE);
+    }
+}
+
 /// The loop's state.
 pub(super) struct Supervisor {
     pub(super) reactor: Reactor,
@@ -34,8 +56,7 @@ pub(super) struct Supervisor {
     pub(super) modes: BTreeMap<u32, Mode>,
     pub(super) tasks: BTreeMap<u32, Task>,
     next_index: u32,
-    /// A mode whose waiting keepers were used.
-    pub(super) to_refill: Option<u32>,
+    pub(super) upkeep: Upkeep,
     /// Scratch space for reading pipes.
     pub(super) buffer: Vec<u8>,
 }
@@ -57,7 +78,7 @@ impl Supervisor {
             modes: BTreeMap::new(),
             tasks: BTreeMap::new(),
             next_index: 0,
-            to_refill: None,
+            upkeep: Upkeep::default(),
             buffer,
         })
     }
@@ -67,7 +88,8 @@ impl Supervisor {
         self.say(&FromSupervisor::Ready, Vec::new());
         while (self.daemon.is_some() && !self.is_closing) || !self.tasks.is_empty() {
             let now = Instant::now();
-            let until = self.tasks.values().filter_map(|task| task.next_due(now)).min();
+            let tasks = self.tasks.values().filter_map(|task| task.next_due(now));
+            let until = tasks.chain(self.upkeep.due).min();
             let Ok(ready) = self.reactor.wait(until) else { return ExitCode::FAILURE };
             ready.into_iter().for_each(|source| self.handle(source));
             self.act_on_timers();
@@ -195,16 +217,7 @@ impl Supervisor {
 
     /// Modes that nobody needs any more leave; messages that wait are sent as far as there is room.
     fn settle(&mut self) {
-        // Keepers are forked ahead while nobody waits: after the end of a task was told. A failure is told to the task
-        // that would need the keeper.
-        if let Some(mode) = self
-            .to_refill
-            .take()
-            .and_then(|index| self.modes.get_mut(&index))
-            .filter(|mode| !mode.is_retired)
-        {
-            mode.refill().ok();
-        }
+        self.keep_up(Instant::now());
         let idle: Vec<u32> = self
             .modes
             .iter()
@@ -230,6 +243,19 @@ impl Supervisor {
             .is_some_and(|daemon| daemon.settle(&self.reactor, Source::Daemon).is_err())
         {
             self.lose_daemon();
+        }
+    }
+
+    /// Does what can wait, once it has waited.
+    fn keep_up(&mut self, now: Instant) {
+        if self.upkeep.due.is_none_or(|due| due > now) {
+            return;
+        }
+        for index in std::mem::take(&mut self.upkeep).modes {
+            if let Some(mode) = self.modes.get_mut(&index).filter(|mode| !mode.is_retired) {
+                // A failure is told to the task that would need the keeper.
+                mode.refill().ok();
+            }
         }
     }
 
