@@ -14,7 +14,7 @@
 # - Linux 6.2 or newer with `landlock` in its list of security modules (/sys/kernel/security/lsm); 6.12 for all layers.
 #   A container has its host's kernel, so that nothing in here can make up for it.
 # - A seccomp profile that allows landlock_create_ruleset, landlock_add_rule, landlock_restrict_self, seccomp, prctl,
-#   close_range, memfd_create, pidfd_open and pidfd_send_signal. Docker's and Podman's default profiles do.
+#   close_range, memfd_create, openat2, pidfd_open and pidfd_send_signal. Docker's and Podman's default profiles do.
 # - No capability, no device, no --privileged; --cap-drop ALL and --security-opt no-new-privileges are fine.
 # - /proc as engines mount it.
 # `docker exec brattice brattice doctor` says what of this is missing.

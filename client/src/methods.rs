@@ -1,7 +1,7 @@
 //! A typed method for each method on the wire, in the contract's order.
 
 use brattice_protocol::SessionId;
-use brattice_protocol::policy::{ExplainParams, Policy, ShowParams, Verdict};
+use brattice_protocol::policy::{ExplainParams, Explanation, Policy, ShowParams};
 use brattice_protocol::session::{
     OpenParams, Session, SessionParams, SessionSummary, Turn, UpdateParams,
 };
@@ -52,7 +52,7 @@ methods! {
     /// `task.input`: feeds a task's standard input; answers once its pipe has taken all of it.
     task_input: "task.input", InputParams => Empty;
     /// `policy.explain`: whether a session's commands may do something to a path, and why.
-    policy_explain: "policy.explain", ExplainParams => Verdict;
+    policy_explain: "policy.explain", ExplainParams => Explanation;
     /// `policy.show`: the rules that hold a session's commands.
     policy_show: "policy.show", ShowParams => Policy;
     /// `daemon.shutdown`, on the control socket.

@@ -1,8 +1,8 @@
 //! Starts a daemon where none answers, and connects to it.
 //!
 //! The daemon owns its sockets by a lock file, so clients that start one at the same time need no agreement: the
-//! daemon that comes second exits and names the other, and its client connects to the first. Where the
-//! first was just ending, its client starts another.
+//! daemon that comes second exits and says so by its status, and its client connects to the first. Where the first was
+//! just ending, its client starts another.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use brattice_protocol::DaemonExit;
 use brattice_protocol::location::Locations;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, ChildStdout, Command};
@@ -24,11 +25,20 @@ const START: Duration = Duration::from_secs(30);
 /// How long another daemon may hold the sockets or the state folder without listening: it starts, or it ends.
 const TAKEOVER: Duration = Duration::from_secs(10);
 
-/// What a daemon's last words name when the sockets or the state folder are taken.
-const TAKEN: &str = "another daemon";
+/// The daemon's log, in the state folder.
+const LOG: &str = "daemon.log";
+
+/// The log before that one.
+const OLDER_LOG: &str = "daemon.log.1";
+
+/// A log longer than this becomes the older one when a daemon is started.
+const LOG_LIMIT: u64 = 4 << 20;
 
 /// How much of the daemon's log is quoted at most when it did not start.
 const LAST_WORDS: u64 = 2 << 10;
+
+/// Where more is told of a daemon that did not start.
+const LOG_HINT: &str = "its log is daemon.log in the state folder";
 
 /// Whether a daemon that is started may run as root.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,17 +114,32 @@ impl StartError {
             StartError::Spawn { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 Some("install bratticed beside brattice or in a folder of PATH")
             }
-            StartError::Exited { words, .. } if words.contains("--allow-root") => {
-                Some("use an ordinary user, or start bratticed --allow-root by hand")
-            }
-            StartError::Exited { words, .. } if words.contains(TAKEN) => {
-                Some("that daemon listens at another socket: use it, or set BRATTICE_STATE too")
-            }
-            StartError::Exited { .. } | StartError::Silent { .. } => {
-                Some("its log is daemon.log in the state folder")
-            }
+            StartError::Exited { .. } => Some(match self.exit() {
+                Some(DaemonExit::Root) => {
+                    "use an ordinary user, or start bratticed --allow-root by hand"
+                }
+                Some(DaemonExit::Taken) => {
+                    "that daemon listens at another socket: use it, or set BRATTICE_STATE too"
+                }
+                Some(DaemonExit::NoBash) => "install bash",
+                Some(DaemonExit::Usage) => "use a brattice and a bratticed of the same version",
+                Some(DaemonExit::Ended | DaemonExit::Failed) | None => LOG_HINT,
+            }),
+            StartError::Silent { .. } => Some(LOG_HINT),
             StartError::Client(error) => error.hint(),
             StartError::Log { .. } | StartError::Spawn { .. } | StartError::Listen { .. } => None,
+        }
+    }
+
+    /// What the daemon's exit status means, where it exited and this version knows it.
+    pub fn exit(&self) -> Option<DaemonExit> {
+        match self {
+            StartError::Exited { status, .. } => DaemonExit::of(status.code()?),
+            StartError::Log { .. }
+            | StartError::Spawn { .. }
+            | StartError::Listen { .. }
+            | StartError::Silent { .. }
+            | StartError::Client(_) => None,
         }
     }
 }
@@ -144,9 +169,7 @@ pub async fn connect_or_start(
         match start_daemon(start).await {
             Ok(()) => return Ok(Client::connect(socket, options).await?),
             // Another one holds the sockets' lock and does not listen: not yet, or, as it is ending, no more.
-            Err(StartError::Exited { words, .. })
-                if words.contains(TAKEN) && Instant::now() < deadline =>
-            {
+            Err(error) if error.exit() == Some(DaemonExit::Taken) && Instant::now() < deadline => {
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(Duration::from_millis(200));
             }
@@ -161,7 +184,7 @@ pub async fn connect_or_start(
 /// # Errors
 /// See [`StartError`].
 pub async fn start_daemon(options: &StartOptions) -> Result<(), StartError> {
-    let path = options.locations.state.join("daemon.log");
+    let path = options.locations.state.join(LOG);
     let (log, begin) = open_log(&options.locations.state, &path)
         .map_err(|source| StartError::Log { path: path.clone(), source })?;
     let fault = |source| StartError::Spawn { program: options.program.clone(), source };
@@ -202,6 +225,10 @@ fn command(options: &StartOptions, log: File) -> Command {
 
 fn open_log(state: &Path, path: &Path) -> io::Result<(File, u64)> {
     DirBuilder::new().recursive(true).mode(0o700).create(state)?;
+    // Two clients that do this at the same time lose the older log at worst.
+    if std::fs::metadata(path).is_ok_and(|found| found.len() > LOG_LIMIT) {
+        std::fs::rename(path, state.join(OLDER_LOG))?;
+    }
     let log = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
     let begin = log.metadata()?.len();
     Ok((log, begin))

@@ -2,13 +2,19 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+
+/// The built client; where the tests were archived and unpacked elsewhere, nextest says where it is now.
+fn program() -> OsString {
+    std::env::var_os("NEXTEST_BIN_EXE_brattice").unwrap_or(env!("CARGO_BIN_EXE_brattice").into())
+}
 
 /// What the binary answers, in an environment where no daemon runs.
 fn brattice(arguments: &[&str]) -> (Option<i32>, String, String) {
     let nowhere = Path::new("/proc/nowhere");
-    let Output { status, stdout, stderr } = Command::new(env!("CARGO_BIN_EXE_brattice"))
+    let Output { status, stdout, stderr } = Command::new(program())
         .args(arguments)
         .env_clear()
         .env("BRATTICE_STATE", nowhere)

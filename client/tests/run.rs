@@ -4,6 +4,7 @@
 
 mod played;
 
+use std::ffi::OsString;
 use std::io::{Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
 
@@ -11,10 +12,11 @@ use brattice_protocol::outcome::Cause;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use played::{Ends, Played, Script};
+use played::{Ends, Opens, Played, Script};
 
 fn script(ends: Ends) -> Script {
     Script {
+        opens: Opens::AtOnce,
         stdout: Vec::new(),
         stderr: Vec::new(),
         ends,
@@ -24,8 +26,13 @@ fn script(ends: Ends) -> Script {
     }
 }
 
+/// The built client; where the tests were archived and unpacked elsewhere, nextest says where it is now.
+fn program() -> OsString {
+    std::env::var_os("NEXTEST_BIN_EXE_brattice").unwrap_or(env!("CARGO_BIN_EXE_brattice").into())
+}
+
 fn brattice(daemon: &Played, flags: &[&str], stdin: Stdio) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_brattice"))
+    Command::new(program())
         .args(["--no-start", "--socket"])
         .arg(&daemon.socket)
         .arg("run")
@@ -122,6 +129,34 @@ fn ctrl_c_stops_the_command_and_waits_for_its_end() {
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(130), &b"so far\n"[..]));
     let seen = daemon.seen();
     assert_eq!((seen.kill, seen.closed), (Some(json!("SIGINT")), true));
+}
+
+#[test]
+fn ctrl_c_while_the_session_opens_leaves_no_session() {
+    let daemon =
+        Played::new("opening", Script { opens: Opens::OnWord, ..script(Ends::WhenKilled) });
+    let child = brattice(&daemon, &[], Stdio::null());
+    daemon.wait_for("session.open");
+    interrupt(&child);
+    daemon.open();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(130), &b""[..]));
+    assert!(daemon.seen().closed);
+}
+
+#[test]
+fn a_second_ctrl_c_while_the_session_opens_waits_for_nothing() {
+    let daemon = Played::new("stuck", Script { opens: Opens::OnWord, ..script(Ends::WhenKilled) });
+    let mut child = brattice(&daemon, &[], Stdio::null());
+    daemon.wait_for("session.open");
+    // Signals that come together may be taken as one.
+    while child.try_wait().unwrap().is_none() {
+        interrupt(&child);
+        std::thread::yield_now();
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    daemon.open();
+    assert!(!daemon.seen().closed);
 }
 
 #[test]

@@ -47,7 +47,6 @@ impl From<OpenError> for RpcError {
     fn from(error: OpenError) -> Self {
         match &error {
             OpenError::Workspace(fault) => workspace(fault),
-            OpenError::DshHome(_) => wire(ErrorCode::Invalid, &error),
             OpenError::BeyondCeiling { ceiling, .. } => wire(ErrorCode::Refused, &error)
                 .hint(format!("ask for {ceiling} or a narrower mode")),
             OpenError::Loopback => {
@@ -89,19 +88,26 @@ impl From<UpdateError> for RpcError {
 
 impl From<StartError> for RpcError {
     fn from(error: StartError) -> Self {
-        match &error {
-            StartError::Busy(_) => wire(ErrorCode::Busy, &error)
+        RpcError::from(&error)
+    }
+}
+
+impl From<&StartError> for RpcError {
+    fn from(error: &StartError) -> Self {
+        match error {
+            StartError::Busy(_) => wire(ErrorCode::Busy, error)
                 .hint("wait for one of them to end, or stop one with task.kill"),
-            StartError::Lost(_) => wire(ErrorCode::Unavailable, &error).hint(OPEN_A_NEW_ONE),
-            StartError::Closing(_) => wire(ErrorCode::UnknownSession, &error),
+            StartError::Lost(_) => wire(ErrorCode::Unavailable, error).hint(OPEN_A_NEW_ONE),
+            StartError::Closing(_) => wire(ErrorCode::UnknownSession, error),
+            StartError::Stopping => wire(ErrorCode::ShuttingDown, error),
             StartError::NotStarted { source: RunError::Setup { .. }, .. } => {
-                wire(ErrorCode::Unavailable, &error)
+                wire(ErrorCode::Unavailable, error)
                     .hint("`brattice doctor` says what this machine can enforce")
             }
             StartError::NotStarted { source: RunError::Start { .. }, .. } => {
-                wire(ErrorCode::Invalid, &error)
+                wire(ErrorCode::Invalid, error)
             }
-            StartError::NotStarted { .. } => wire(ErrorCode::Unavailable, &error),
+            StartError::NotStarted { .. } => wire(ErrorCode::Unavailable, error),
         }
     }
 }

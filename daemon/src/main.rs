@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  bratticed             the control plane: sockets, sessions, tools          run
-//!  bratticed supervise   a session's data plane: pipes, spools, records       exec
+//!  bratticed supervise   a session's data plane: pipes, spools, timers        exec
 //!  bratticed launch      sets up a mode once and starts its commands          exec
 //! ```
 //!

@@ -15,19 +15,19 @@ pub(crate) enum ReadyError {
     /// Standard output is closed.
     #[error("cannot say READY on stdout")]
     Stdout(#[source] io::Error),
-    /// The socket that the environment names takes nothing.
-    #[error("cannot tell systemd by {NOTIFY_SOCKET}")]
-    Systemd(#[source] io::Error),
 }
 
-/// Says that the daemon serves.
+/// Says that the daemon serves. A variable that names a socket where nobody listens is no reason not to: it is inherited
+/// by whatever a service starts, and outlives that service's own start.
 pub(crate) fn say() -> Result<(), ReadyError> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "READY").and_then(|()| stdout.flush()).map_err(ReadyError::Stdout)?;
-    match std::env::var_os(NOTIFY_SOCKET).filter(|name| !name.is_empty()) {
-        Some(name) => notify(&name).map_err(ReadyError::Systemd),
-        None => Ok(()),
+    if let Some(name) = std::env::var_os(NOTIFY_SOCKET).filter(|name| !name.is_empty())
+        && let Err(error) = notify(&name)
+    {
+        tracing::warn!(socket = %name.display(), %error, "systemd is not told that the daemon serves");
     }
+    Ok(())
 }
 
 fn notify(name: &OsStr) -> io::Result<()> {

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use brattice_policy::{Limits, Mode};
+use brattice_protocol::DaemonExit;
 use brattice_protocol::location::{LocationError, Locations};
 use clap::Parser as _;
 use tokio::sync::watch;
@@ -73,6 +74,29 @@ enum StartError {
     Ready(#[from] ReadyError),
 }
 
+impl StartError {
+    /// What whoever started the daemon can act on.
+    fn exit(&self) -> DaemonExit {
+        match self {
+            StartError::State(StateError::Held { .. }) => DaemonExit::Taken,
+            StartError::Server(error) if error.is_taken() => DaemonExit::Taken,
+            StartError::Root => DaemonExit::Root,
+            StartError::NoBash => DaemonExit::NoBash,
+            StartError::Log(_)
+            | StartError::Location(_)
+            | StartError::State(_)
+            | StartError::Leftovers(_)
+            | StartError::Executable(_)
+            | StartError::Leave(_)
+            | StartError::Runtime(_)
+            | StartError::Signals(_)
+            | StartError::Server(_)
+            | StartError::SocketFolder { .. }
+            | StartError::Ready(_) => DaemonExit::Failed,
+        }
+    }
+}
+
 /// How serving ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ended {
@@ -84,14 +108,15 @@ enum Ended {
 
 /// The daemon's role.
 pub(crate) fn main() -> ExitCode {
-    match start(&Arguments::parse()) {
-        Ok(Ended::InOrder) => ExitCode::SUCCESS,
-        Ok(Ended::AtOnce) => ExitCode::FAILURE,
+    let exit = match start(&Arguments::parse()) {
+        Ok(Ended::InOrder) => DaemonExit::Ended,
+        Ok(Ended::AtOnce) => DaemonExit::Failed,
         Err(error) => {
             eprintln!("bratticed: {}", chain(&error));
-            ExitCode::FAILURE
+            error.exit()
         }
-    }
+    };
+    ExitCode::from(exit.status())
 }
 
 fn start(arguments: &Arguments) -> Result<Ended, StartError> {

@@ -2,16 +2,20 @@
 //! opens a socket or a folder. What it does when it runs is tested through the client.
 #![allow(clippy::unwrap_used, reason = "a test that cannot run its program ends")]
 
+use std::env;
+use std::ffi::OsString;
 use std::process::{Command, Output, Stdio};
+
+use brattice_protocol::DaemonExit;
+
+/// The built daemon; where the tests were archived and unpacked elsewhere, nextest says where it is now.
+fn program() -> OsString {
+    env::var_os("NEXTEST_BIN_EXE_bratticed").unwrap_or(env!("CARGO_BIN_EXE_bratticed").into())
+}
 
 /// Runs the daemon with an environment that leads it nowhere.
 fn bratticed(words: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_bratticed"))
-        .args(words)
-        .env_clear()
-        .stdin(Stdio::null())
-        .output()
-        .unwrap()
+    Command::new(program()).args(words).env_clear().stdin(Stdio::null()).output().unwrap()
 }
 
 #[test]
@@ -45,4 +49,22 @@ fn an_unknown_flag_is_a_usage_error() {
 fn a_word_that_is_no_flag_is_a_usage_error() {
     let output = bratticed(&["start"]);
     assert_eq!((output.status.code(), output.stdout), (Some(2), Vec::new()));
+}
+
+#[test]
+fn its_exit_status_tells_root_from_other_faults() {
+    let nowhere = (
+        DaemonExit::Failed,
+        "bratticed: no state folder: none of BRATTICE_STATE, XDG_STATE_HOME and HOME holds an absolute path\n",
+    );
+    let as_root = (DaemonExit::Root, "bratticed: running as root needs --allow-root\n");
+    let unasked = if rustix::process::geteuid().is_root() { as_root } else { nowhere };
+    for (words, (exit, said)) in [(&["--allow-root"][..], nowhere), (&[], unasked)] {
+        let output = bratticed(words);
+        assert_eq!(
+            (output.status.code(), String::from_utf8(output.stderr).unwrap()),
+            (Some(exit.status().into()), said.to_owned()),
+            "{words:?}"
+        );
+    }
 }

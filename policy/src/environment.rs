@@ -22,14 +22,15 @@ const FIXED: [(&str, &str); 7] = [
     ("PYTHONUNBUFFERED", "1"),
 ];
 
-/// Whether a variable's name looks like a secret's, by a whole word of the name: `GITHUB_TOKEN`, `API_KEY` and
-/// `AWS_ACCESS_KEY_ID` do, `KEYBOARD_LAYOUT` does not, and a run-together `APIKEY` does.
+/// Words that hold one of [`SECRET_PARTS`] and are none.
+const NO_SECRETS: [&str; 5] = ["KEYBOARD", "KEYMAP", "MONKEY", "TURKEY", "TOKENIZERS"];
+
+/// Whether a variable's name looks like a secret's: it holds one of [`SECRET_PARTS`] anywhere, but for the words of
+/// [`NO_SECRETS`]. To drop one too many costs a setting, to keep one too many a secret.
 pub fn looks_secret(name: &str) -> bool {
-    name.to_ascii_uppercase().split('_').any(|word| {
-        SECRET_PARTS.iter().any(|part| {
-            word.ends_with(part) || word.strip_suffix('S').is_some_and(|word| word.ends_with(part))
-        })
-    })
+    let harmless = |name: String, word: &&str| name.replace(*word, "");
+    let name = NO_SECRETS.iter().fold(name.to_ascii_uppercase(), harmless);
+    SECRET_PARTS.iter().any(|part| name.contains(part))
 }
 
 /// The session's base environment from the daemon's own.
@@ -43,8 +44,7 @@ pub fn base(ambient: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>) -> Environmen
 }
 
 fn is_kept(name: &str) -> bool {
-    // Loader and shell start-up variables would make the daemon's own caller a part of every command; those that
-    // only concern the daemon's socket activation are not the command's either (sd_listen_fds(3)).
+    // The daemon's own socket activation and readiness are not the command's (sd_listen_fds(3)).
     const NOT_OURS: [&str; 4] = ["LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "NOTIFY_SOCKET"];
     !name.is_empty()
         && !looks_secret(name)
@@ -79,11 +79,27 @@ mod tests {
             "BRATTICE_SOCKET",
             "DSH_HOME",
             "KEYBOARD",
+            "API_KEY2",
+            "SECRETKEYBASE",
+            "TOKENFILE",
+            "TOKENIZERS_PARALLELISM",
             "MONKEYS_HOME",
             "NOTIFY_SOCKET",
             "CARGO_HOME",
         ];
-        assert_eq!(names(&ambient), ["CARGO_HOME", "HOME", "KEYBOARD", "PATH"]);
+        assert_eq!(
+            names(&ambient),
+            [
+                "CARGO_HOME",
+                "HOME",
+                "KEYBOARD",
+                "API_KEY2",
+                "SECRETKEYBASE",
+                "TOKENFILE",
+                "TOKENIZERS_PARALLELISM",
+                "PATH"
+            ]
+        );
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 pub mod bytes;
 pub mod codec;
+pub mod exit;
 pub mod hello;
 pub mod ids;
 pub mod location;
@@ -13,6 +14,7 @@ pub mod outcome;
 pub mod policy;
 pub mod rpc;
 pub mod session;
+pub mod signal;
 pub mod status;
 pub mod task;
 pub mod tools;
@@ -21,6 +23,7 @@ pub use brattice_policy::layer::LayerReport;
 pub use brattice_policy::{
     Access, Grant, Layer, LayerName, LayerState, Mode, Network, Operation, Verdict,
 };
+pub use exit::DaemonExit;
 pub use ids::{CallId, SessionId, TaskId};
 pub use rpc::{ErrorCode, Message, Notification, Request, RequestId, Response, RpcError};
 

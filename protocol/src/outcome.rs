@@ -31,6 +31,15 @@ pub struct CommandOutcome {
     pub stdout: StreamOutcome,
     /// Standard error; null where streams are merged.
     pub stderr: Option<StreamOutcome>,
+    /// Records of what the sandbox refused. Empty without an observer (`sandbox.layers`), which nothing records without.
+    #[serde(default)]
+    pub denials: Vec<Denial>,
+    /// How many refusals there were, the repeated ones included; null where nobody counted. A missing count is never 0.
+    #[serde(default)]
+    pub denials_total: Option<u64>,
+    /// How many calls the observer could not look into; null where there was none.
+    #[serde(default)]
+    pub unobserved: Option<u64>,
     /// How it was confined.
     pub sandbox: SandboxFacts,
     /// The task that it was.
@@ -95,6 +104,21 @@ pub struct Lost {
     pub bytes: u64,
     /// The name of the error, such as `ENOSPC`.
     pub error: String,
+}
+
+/// Something that the sandbox refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Denial {
+    /// What was tried, such as `write`.
+    pub operation: String,
+    /// On what.
+    pub path: String,
+    /// The layer that refused it.
+    pub layer: String,
+    /// The narrowest mode or grant that would allow it.
+    pub needs: String,
+    /// How often.
+    pub count: u64,
 }
 
 /// How a command was confined.

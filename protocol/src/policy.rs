@@ -8,7 +8,7 @@ use crate::SessionId;
 
 pub use brattice_policy::Verdict;
 
-/// Parameters of `policy.explain`; the result is a [`Verdict`].
+/// Parameters of `policy.explain`; the result is an [`Explanation`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExplainParams {
@@ -18,6 +18,17 @@ pub struct ExplainParams {
     pub path: String,
     /// What somebody wants to do with it.
     pub operation: Operation,
+}
+
+/// The result of `policy.explain`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Explanation {
+    /// Where the path leads, as the daemon resolved it: absolute, and without links and `..` as far as it exists. The
+    /// verdict is about this one. What is not UTF-8 in it is shown as U+FFFD.
+    pub path: String,
+    /// Whether the operation is allowed there, and why.
+    #[serde(flatten)]
+    pub verdict: Verdict,
 }
 
 /// Parameters of `policy.show`; the result is a [`Policy`].

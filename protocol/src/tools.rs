@@ -67,10 +67,12 @@ pub struct Annotations {
     pub open_world_hint: bool,
 }
 
-/// Parameters of `tools.call`.
+/// Parameters of `tools.call`. Who calls sends an object of arguments; who is called reads any `Value` as `A`, because
+/// faults in arguments are results, not errors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct CallParams {
+#[serde(bound(deserialize = "A: Deserialize<'de> + From<Map<String, Value>>"))]
+pub struct CallParams<A = Map<String, Value>> {
     /// The session.
     pub session: SessionId,
     /// Unique in the session; sent again with equal arguments it never runs twice. Absent: the daemon makes one.
@@ -78,21 +80,25 @@ pub struct CallParams {
     pub call: Option<CallId>,
     /// The tool.
     pub name: String,
-    /// Its arguments. Faults in them are results, not errors.
-    #[serde(default)]
-    pub arguments: Map<String, Value>,
+    /// Its arguments; none unless given.
+    #[serde(default = "no_arguments")]
+    pub arguments: A,
 }
 
-/// The result of `tools.call`.
+fn no_arguments<A: From<Map<String, Value>>>() -> A {
+    Map::new().into()
+}
+
+/// The result of `tools.call`. Who is called may write its facts as any type `S` that has this form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct CallResult {
+pub struct CallResult<S = Value> {
     /// What the model reads.
     pub content: Vec<Content>,
     /// Whether the call failed as a call; an exit code is no failure.
     pub is_error: bool,
     /// The same facts as data: a [`crate::outcome::CommandOutcome`] for `bash`; null where nothing ran.
-    pub structured_content: Value,
+    pub structured_content: S,
     /// Facts for clients; see [`META_CALL`].
     #[serde(rename = "_meta")]
     pub meta: Map<String, Value>,
@@ -112,7 +118,7 @@ pub enum Content {
     },
 }
 
-impl CallResult {
+impl<S> CallResult<S> {
     /// All text blocks, joined.
     pub fn text(&self) -> String {
         self.content.iter().map(|Content::Text { text }| text.as_str()).collect()
@@ -206,4 +212,25 @@ pub enum CallStatus {
     Completed,
     /// `isError`.
     Failed,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn arguments_of_any_shape_are_read_and_absent_ones_are_none() {
+        let read = |params: Value| {
+            serde_json::from_value::<CallParams<Value>>(params).map(|params| params.arguments)
+        };
+        let call =
+            |arguments: Value| json!({"session": "s", "name": "bash", "arguments": arguments});
+        for arguments in [json!({"command": "ls"}), json!(["ls"]), json!("ls"), json!(null)] {
+            assert_eq!(read(call(arguments.clone())).unwrap(), arguments);
+        }
+        assert_eq!(read(json!({"session": "s", "name": "bash"})).unwrap(), json!({}));
+        let sent = CallParams::<Map<String, Value>>::deserialize(call(json!("ls")));
+        assert!(sent.is_err(), "who calls sends an object");
+    }
 }

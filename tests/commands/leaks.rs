@@ -3,6 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use brattice_protocol::ErrorCode;
 use brattice_tests::{PATIENCE, Process, World, eventually};
 use serde_json::json;
 
@@ -41,6 +42,46 @@ fn t098_hundreds_of_calls_leave_no_descriptor_and_no_zombie() {
         thread::sleep(Duration::from_millis(50));
     }
     panic!("descriptors, zombies, processes: {before:?} before, {now:?} after");
+}
+
+#[test]
+fn t098_ended_commands_that_printed_much_hold_no_descriptor() {
+    let mut world = World::new();
+    let session = world.session("workspace-write").open();
+    session.run("true").exits(0);
+    let before = left(&mut world).0;
+    for _ in 0..150 {
+        session.run("head -c 100000 /dev/zero | tr '\\0' x; head -c 100000 /dev/zero >&2").exits(0);
+    }
+    eventually("their descriptors are closed", || (left(&mut world).0 <= before + 2).then_some(()));
+    // The last hundred can still be read; what was forgotten leaves no file.
+    let output = |task: &str, offset: u64| {
+        session.request("task.output", json!({"task": task, "offset": offset, "limit": 5}))
+    };
+    let piece = output("bash-52", 99_990).unwrap();
+    assert_eq!((&piece["data"], &piece["skipped"]), (&json!("xxxxx"), &json!(0)));
+    assert_eq!(output("bash-51", 0).unwrap_err().data.code, Some(ErrorCode::UnknownTask));
+    let folder = world.state().join("sessions").join(session.id());
+    eventually("the files of forgotten commands are removed", || {
+        let files = std::fs::read_dir(&folder).unwrap().flatten();
+        let spools = files.filter(|file| file.file_name().to_string_lossy().contains(".std"));
+        (spools.count() == 200).then_some(())
+    });
+    world.finish();
+}
+
+#[test]
+fn t098_a_temporary_folder_of_any_depth_goes_with_its_session() {
+    let mut world = World::new();
+    let session = world.session("workspace-write").open();
+    let dig = "import os\nos.chdir(os.environ['TMPDIR'])\nfor n in range(5000):\n os.mkdir('d'); os.chdir('d')\n \
+               open('f', 'w').close()\n os.chmod('f', 0)\n if n % 500 == 0: os.chmod('.', 0o300)\nos.chmod('..', 0)\n";
+    world.file("dig.py", dig);
+    session.run("python3 dig.py").exits(0);
+    session.request("session.close", json!({})).unwrap();
+    assert!(!world.state().join("sessions").join(session.id()).exists());
+    assert!(Process::of(world.daemon().pid()).is_some_and(|daemon| daemon.is_alive()));
+    world.finish();
 }
 
 #[test]

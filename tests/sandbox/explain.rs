@@ -31,6 +31,8 @@ fn a_verdict_is_what_a_command_meets() {
             };
             let is_new = path.ends_with("new");
             let verdict = explain(if is_new { "create" } else { "write" });
+            let resolved = session.run(&format!("readlink -m {path}")).text();
+            assert_eq!(verdict["path"], resolved, "{mode} {path}");
             let met = session.run(&format!("true >> {path}")).code() == Some(0);
             if is_new {
                 world.native(&format!("rm -f {absolute}")).succeeded();
@@ -50,6 +52,9 @@ fn danger_is_not_confined_and_says_so() {
     let verdict = session
         .request("policy.explain", json!({"path": "/etc/passwd", "operation": "write"}))
         .unwrap();
-    assert_eq!(verdict, json!({"allowed": true, "layer": null, "rule": null, "mode_needed": null}));
+    assert_eq!(
+        verdict,
+        json!({"path": "/etc/passwd", "allowed": true, "layer": null, "rule": null, "mode_needed": null})
+    );
     world.finish();
 }

@@ -108,6 +108,57 @@ fn faults_in_arguments_are_results_that_name_them() {
 }
 
 #[test]
+fn arguments_that_are_no_object_are_a_result_that_names_them() {
+    let world = World::new();
+    let session = world.session("workspace-write").open();
+    let cases = [
+        (json!(null), "null"),
+        (json!("touch ran"), "text"),
+        (json!(["touch ran"]), "an array"),
+        (json!(7), "a number"),
+    ];
+    for (arguments, came) in cases {
+        let call = session.begin_call(json!({"name": "bash", "arguments": arguments}));
+        session.end(call).is_refused().holds("`arguments`").holds("an object").holds(came);
+    }
+    let absent = session.end(session.begin_call(json!({"name": "bash"})));
+    absent.is_refused().holds("`command`");
+    assert!(!world.ws().join("ran").exists());
+    world.finish();
+}
+
+#[test]
+fn a_call_that_finds_no_place_says_so_and_runs_when_it_is_sent_again() {
+    let world = World::new();
+    let session = world.session("workspace-write").open();
+    let start = || session.request("task.start", json!({"argv": ["sleep", "900"]}));
+    let tasks: Vec<_> = (0..64).map(|_| start().unwrap()["task"].clone()).collect();
+    assert!(start().unwrap_err().is(ErrorCode::Busy));
+    let call = || session.end(session.begin_call(numbered("late", "echo ran")));
+    let full = call();
+    full.is_refused().holds("64 tasks are running").holds("stop one");
+    assert!(full.outcome.is_none());
+    session.request("task.kill", json!({"task": tasks[0]})).unwrap();
+    let params = json!({"tasks": [tasks[0]], "timeout_ms": 60_000});
+    session.request("task.wait", params).unwrap();
+    call().exits(0).says("ran");
+    world.finish();
+}
+
+#[test]
+fn a_call_without_an_id_gets_one_that_can_be_sent_again() {
+    let world = World::new();
+    let session = world.session("workspace-write").open();
+    let mut unnamed = numbered("", "echo x >> log; cat log");
+    unnamed.as_object_mut().unwrap().remove("call");
+    let first = session.end(session.begin_call(unnamed.clone()));
+    let made = first.exits(0).result.meta["dev.brattice/call"].clone();
+    unnamed["call"] = made;
+    assert_eq!(session.end(session.begin_call(unnamed)).result, first.result);
+    world.finish();
+}
+
+#[test]
 fn declarations_have_the_shape_that_was_asked_for() {
     let world = World::new();
     let session = world.session("workspace-write").open();

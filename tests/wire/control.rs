@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 
+use brattice_protocol::DaemonExit;
 use brattice_protocol::status::DaemonStatus;
 use brattice_tests::{Native, Wire, World, eventually};
 use rustix::process::Signal;
@@ -63,7 +64,7 @@ fn t094_t102_a_second_daemon_is_refused_and_leaves_the_first_ones_socket() {
         [(world.daemon_command(), world.state()), (world.daemon_on(&world.out()), world.socket())]
     {
         let second = Native::run(&mut command);
-        assert!(second.code.is_some_and(|code| code != 0), "{second:?}");
+        assert_eq!(second.code, Some(DaemonExit::Taken.status().into()), "{second:?}");
         assert!(second.stderr.contains(named.to_str().unwrap()), "{second:?}");
         assert!(!second.stdout.contains("READY"), "{second:?}");
     }

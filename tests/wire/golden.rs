@@ -7,7 +7,7 @@ use std::path::Path;
 use brattice_protocol::codec::decode;
 use brattice_protocol::hello::{Hello, HelloParams};
 use brattice_protocol::outcome::CommandOutcome;
-use brattice_protocol::policy::{ExplainParams, Policy, ShowParams, Verdict};
+use brattice_protocol::policy::{ExplainParams, Explanation, Policy, ShowParams};
 use brattice_protocol::session::{
     OpenParams, Session, SessionParams, SessionSummary, Turn, UpdateParams,
 };
@@ -68,7 +68,7 @@ fn result(method: &str, value: Value) -> Result<Value, serde_json::Error> {
         "task.start" => through::<Started>(value),
         "task.output" => through::<Output>(value),
         "task.wait" => through::<Waited>(value),
-        "policy.explain" => through::<Verdict>(value),
+        "policy.explain" => through::<Explanation>(value),
         "policy.show" => through::<Policy>(value),
         "daemon.status" => through::<DaemonStatus>(value),
         "error" => through::<RpcError>(value),

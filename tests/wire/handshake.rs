@@ -8,6 +8,14 @@ use brattice_tests::{PATIENCE, Wire, World};
 use serde_json::json;
 
 #[test]
+fn a_socket_of_systemd_where_nobody_listens_does_not_stop_the_start() {
+    let world = World::builder().variable("NOTIFY_SOCKET", "/nonexistent/notify").start();
+    world.session("workspace-write").open().run("echo hi").exits(0).says("hi");
+    assert!(world.log().contains("/nonexistent/notify"), "{}", world.log());
+    world.finish();
+}
+
+#[test]
 fn hello_tells_role_limits_and_layers() {
     let world = World::new();
     let hello = world.hello();

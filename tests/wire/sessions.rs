@@ -1,6 +1,7 @@
 //! Sessions belong to their client: nobody else sees, calls, resumes or closes them while it is there.
 
 use brattice_protocol::ErrorCode;
+use brattice_protocol::outcome::Cause;
 use brattice_tests::{Wire, World, eventually};
 use serde_json::{Value, json};
 
@@ -86,6 +87,82 @@ fn closing_a_session_stops_what_it_runs() {
     session.try_end(call).ok();
     let error = session.request("tools.list", json!({})).unwrap_err();
     assert!(error.is(ErrorCode::UnknownSession), "{error:?}");
+    world.finish();
+}
+
+#[test]
+fn a_command_of_a_session_that_closes_is_still_no_client() {
+    let world = World::new();
+    let ask = r#"
+import socket, sys
+with socket.socket(socket.AF_UNIX) as s:
+    s.connect(sys.argv[1])
+    print(s.makefile().readline(), end="")
+"#;
+    world.file("ask.py", ask);
+    let session = world.session("danger-full-access").open();
+    let ask = format!("python3 ask.py {} > answer; mv answer answered", world.socket().display());
+    let wait = "trap '' TERM; touch started; while [ ! -e go ]; do sleep 0.02; done";
+    let call = session.begin(json!({"command": format!("{wait}; {ask}")}));
+    eventually("the command runs", || world.ws().join("started").exists().then_some(()));
+    let mut operator = Wire::open(&world.control());
+    let closing = operator.begin("session.close", json!({"session": session.id()}));
+    eventually("the session is closing", || world.sessions().is_empty().then_some(()));
+    world.file("go", "");
+    let answered = world.ws().join("answered");
+    let answer = eventually("the command has asked", || std::fs::read_to_string(&answered).ok());
+    assert!(answer.contains("belongs to a task"), "{answer}");
+    operator.wait(closing).unwrap();
+    session.try_end(call).ok();
+    world.finish();
+}
+
+#[test]
+fn commands_that_start_while_their_session_closes_do_not_survive_it() {
+    let world = World::new();
+    for _ in 0..10 {
+        let session = world.session("workspace-write").open();
+        let calls: Vec<_> =
+            (0..8).map(|_| session.begin(json!({"command": "sleep 900"}))).collect();
+        session.request("session.close", json!({})).unwrap();
+        assert_eq!(world.strays(), []);
+        for call in calls {
+            // Stopped, refused, or too late for the session: each is an answer.
+            if let Ok(reply) = session.try_end(call) {
+                assert!(reply.is_error() || reply.cause() == Cause::Killed, "{reply:?}");
+            }
+        }
+    }
+    world.finish();
+}
+
+#[test]
+fn what_is_out_of_bounds_is_named() {
+    let world = World::new();
+    let long = "x".repeat(5_000);
+    let cases = [
+        (json!({"label": long}), "params.label"),
+        (json!({"cwd": long}), "params.cwd"),
+        (json!({"writable": ["/tmp", "/a\0"]}), "params.writable[1]"),
+        (json!({"options": {"dsh_home": long}}), "params.options.dsh_home"),
+        (json!({"options": {"disable": [long]}}), "params.options.disable[0]"),
+    ];
+    let mut wire = world.wire();
+    for (mut params, field) in cases {
+        params["workspace"] = json!(world.ws());
+        let error = wire.request("session.open", params).unwrap_err();
+        let is_named = error.message.starts_with(&format!("{field}: expected"));
+        assert!(error.is(ErrorCode::Invalid) && is_named, "{error:?}");
+    }
+    let session = open(&world, &mut wire);
+    let workdir = json!({"session": session, "command": "true", "workdir": long});
+    let path = json!({"session": session, "path": long, "operation": "read"});
+    for (method, params, field) in
+        [("task.start", workdir, "params.workdir"), ("policy.explain", path, "params.path")]
+    {
+        let error = wire.request(method, params).unwrap_err();
+        assert!(error.is(ErrorCode::Invalid) && error.message.starts_with(field), "{error:?}");
+    }
     world.finish();
 }
 

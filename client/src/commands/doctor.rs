@@ -1,4 +1,5 @@
-//! `brattice doctor`: the layers that this machine has, what each gap costs, and how to close it.
+//! `brattice doctor`: the layers that this machine has, and in the daemon's own words why one is not wholly on, what
+//! that costs and how to close the gap.
 
 use std::process::ExitCode;
 
@@ -15,18 +16,8 @@ struct Diagnosis<'a> {
     daemon: &'a Peer,
     socket: String,
     sandbox: &'a LayerReport,
-    gaps: Vec<Gap>,
     /// Whether the confined modes can run.
     confined_modes: bool,
-}
-
-/// A layer that is not wholly on.
-#[derive(Serialize)]
-struct Gap {
-    layer: LayerName,
-    state: LayerState,
-    costs: &'static str,
-    remedy: &'static str,
 }
 
 /// Asks the daemon and shows what it can enforce.
@@ -38,25 +29,14 @@ pub(crate) async fn doctor(context: &Context) -> Result<ExitCode, Failure> {
         daemon: &client.hello().daemon,
         socket: context.locations.socket.display().to_string(),
         sandbox,
-        gaps: sandbox.layers.iter().filter_map(gap).collect(),
         confined_modes,
     };
     let shown = context.show("the diagnosis", &diagnosis, |style| describe(&diagnosis, style))?;
     Ok(if confined_modes { shown } else { ExitCode::FAILURE })
 }
 
-fn gap(layer: &Layer) -> Option<Gap> {
-    let Facts { costs, remedy, .. } = facts(layer.name);
-    match layer.state {
-        LayerState::On => None,
-        LayerState::Partial | LayerState::Off | LayerState::Missing => {
-            Some(Gap { layer: layer.name, state: layer.state, costs, remedy })
-        }
-    }
-}
-
 fn describe(diagnosis: &Diagnosis<'_>, style: Style) -> String {
-    let Diagnosis { daemon, socket, sandbox, confined_modes, .. } = diagnosis;
+    let Diagnosis { daemon, socket, sandbox, .. } = diagnosis;
     let mut text = format!("{} {} at {socket}\n", daemon.name, daemon.version);
     text.push_str(&match sandbox.landlock_abi {
         0 => "this kernel has no Landlock\n\n".to_owned(),
@@ -65,78 +45,40 @@ fn describe(diagnosis: &Diagnosis<'_>, style: Style) -> String {
     for layer in &sandbox.layers {
         text.push_str(&paragraph(layer, style));
     }
-    text.push_str(&if *confined_modes {
-        style.green("\ncommands can run in read-only and workspace-write\n")
-    } else {
-        style.red("\ncommands cannot run in read-only and workspace-write: a layer is missing\n")
+    text.push_str(&match sandbox.missing() {
+        None => style.green("\ncommands can run in read-only and workspace-write\n"),
+        Some(layer) => style.red(&format!(
+            "\ncommands cannot run in read-only and workspace-write: {} is missing\n",
+            name(layer.name)
+        )),
     });
     text
 }
 
 fn paragraph(layer: &Layer, style: Style) -> String {
-    let facts = facts(layer.name);
     let state = match layer.state {
         LayerState::On => style.green("on"),
         LayerState::Partial => style.yellow("partial"),
         LayerState::Off => style.yellow("off"),
         LayerState::Missing => style.red("missing"),
     };
-    let mut text = format!("{:<16} {state}\n", facts.name);
+    let mut text = format!("{:<16} {state}\n", name(layer.name));
     if let Some(reason) = &layer.reason {
-        text.push_str(&format!("  why:   {reason}\n"));
-    }
-    if layer.state != LayerState::On {
-        text.push_str(&format!("  costs: {}\n  to do: {}\n", facts.costs, facts.remedy));
+        text.push_str(&format!("  {reason}\n"));
     }
     text
 }
 
-/// What is to be said of a layer that is not wholly on.
-struct Facts {
-    name: &'static str,
-    costs: &'static str,
-    remedy: &'static str,
-}
-
-fn facts(layer: LayerName) -> Facts {
+/// A layer's name, as the wire has it.
+fn name(layer: LayerName) -> &'static str {
     match layer {
-        LayerName::Privileges => Facts {
-            name: "privileges",
-            costs: "commands could gain rights through set-user-id programs",
-            remedy: "allow prctl(PR_SET_NO_NEW_PRIVS) to the daemon, for example in its container's profile",
-        },
-        LayerName::Landlock => Facts {
-            name: "landlock",
-            costs: "writes cannot be kept inside the workspace, so confined modes cannot run",
-            remedy: "use Linux 6.2 or newer with landlock in the kernel's lsm= list, and a container profile \
-                     that lets the landlock system calls through",
-        },
-        LayerName::LandlockScopes => Facts {
-            name: "landlock-scopes",
-            costs: "commands can signal other processes of the same user and reach their abstract sockets",
-            remedy: "use Linux 6.12 or newer (Landlock ABI 6)",
-        },
-        LayerName::Seccomp => Facts {
-            name: "seccomp",
-            costs: "system calls that Landlock does not judge stay open, so confined modes cannot run",
-            remedy: "use a kernel with CONFIG_SECCOMP_FILTER, and let the daemon install filters",
-        },
-        LayerName::Observer => Facts {
-            name: "observer",
-            costs: "denials are not recorded, and commands can make no Unix sockets other than stream pairs",
-            remedy: "nothing on this machine: a later version of Brattice brings it",
-        },
-        LayerName::Namespaces => Facts {
-            name: "namespaces",
-            costs: "/tmp is refused instead of private, /dev/shm is the host's, .git/hooks is not protected, \
-                    and network \"loopback\" is refused",
-            remedy: "nothing on this machine: a later version of Brattice brings it",
-        },
-        LayerName::Cgroup => Facts {
-            name: "cgroup",
-            costs: "memory and processes are limited per process or user, not per command",
-            remedy: "nothing on this machine: a later version of Brattice brings it",
-        },
+        LayerName::Privileges => "privileges",
+        LayerName::Landlock => "landlock",
+        LayerName::LandlockScopes => "landlock-scopes",
+        LayerName::Seccomp => "seccomp",
+        LayerName::Observer => "observer",
+        LayerName::Namespaces => "namespaces",
+        LayerName::Cgroup => "cgroup",
     }
 }
 
@@ -144,33 +86,53 @@ fn facts(layer: LayerName) -> Facts {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_gap_tells_why_and_what_it_costs_and_what_to_do() {
-        let sandbox = LayerReport {
-            landlock_abi: 0,
-            layers: vec![
-                Layer::on(LayerName::Seccomp),
-                Layer::with(LayerName::Landlock, LayerState::Missing, "ENOSYS"),
-            ],
-        };
+    fn told(layers: Vec<Layer>) -> String {
+        let sandbox = LayerReport { landlock_abi: 0, layers };
         let daemon = Peer { name: "bratticed".into(), version: "1".into() };
         let diagnosis = Diagnosis {
             daemon: &daemon,
             socket: "/s".into(),
-            gaps: sandbox.layers.iter().filter_map(gap).collect(),
             sandbox: &sandbox,
-            confined_modes: false,
+            confined_modes: sandbox.missing().is_none(),
         };
-        let Facts { costs, remedy, .. } = facts(LayerName::Landlock);
+        describe(&diagnosis, Style::Plain)
+    }
+
+    #[test]
+    fn a_gap_is_told_in_the_daemons_words() {
         assert_eq!(
-            describe(&diagnosis, Style::Plain),
-            format!(
-                "bratticed 1 at /s\nthis kernel has no Landlock\n\nseccomp          on\n\
-                 landlock         missing\n  why:   ENOSYS\n  costs: {costs}\n  to do: {remedy}\n\n\
-                 commands cannot run in read-only and workspace-write: a layer is missing\n"
-            )
+            told(vec![
+                Layer::on(LayerName::Seccomp),
+                Layer::with(LayerName::Landlock, LayerState::Missing, "ENOSYS; use another kernel"),
+            ]),
+            "bratticed 1 at /s\nthis kernel has no Landlock\n\nseccomp          on\n\
+             landlock         missing\n  ENOSYS; use another kernel\n\n\
+             commands cannot run in read-only and workspace-write: landlock is missing\n"
         );
-        let states: Vec<_> = diagnosis.gaps.iter().map(|gap| (gap.layer, gap.state)).collect();
-        assert_eq!(states, [(LayerName::Landlock, LayerState::Missing)]);
+    }
+
+    #[test]
+    fn a_layer_that_no_mode_needs_stops_nothing() {
+        assert_eq!(
+            told(vec![Layer::with(LayerName::Cgroup, LayerState::Off, "nothing is limited")]),
+            "bratticed 1 at /s\nthis kernel has no Landlock\n\ncgroup           off\n  \
+             nothing is limited\n\ncommands can run in read-only and workspace-write\n"
+        );
+    }
+
+    #[test]
+    fn names_are_those_of_the_wire() {
+        let all = [
+            LayerName::Privileges,
+            LayerName::Landlock,
+            LayerName::LandlockScopes,
+            LayerName::Seccomp,
+            LayerName::Observer,
+            LayerName::Namespaces,
+            LayerName::Cgroup,
+        ];
+        for layer in all {
+            assert_eq!(serde_json::to_value(layer).unwrap(), name(layer));
+        }
     }
 }

@@ -1,10 +1,10 @@
 //! `brattice policy`: the rules a session would be held by, and one path's verdict under them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
-use brattice_protocol::policy::{ExplainParams, Policy, ShowParams};
-use brattice_protocol::{Access, Mode, Operation, Verdict};
+use brattice_protocol::policy::{ExplainParams, Explanation, Policy, ShowParams};
+use brattice_protocol::{Access, Mode, Operation};
 use serde::Serialize;
 
 use super::temporary::in_session;
@@ -72,77 +72,56 @@ enum Wish {
     Write,
 }
 
-/// A path, where it leads to, and the operation that the wish comes to there.
+/// A path, and the operation that the wish comes to there.
 #[derive(Debug, PartialEq, Eq)]
 struct Question {
     path: String,
-    canonical: PathBuf,
     operation: Operation,
 }
 
 impl Question {
     fn about(path: &Path, wish: Wish) -> Result<Self, Failure> {
-        let absolute = absolute_text(path)?;
-        let (canonical, operation) = match (std::fs::canonicalize(&absolute), wish) {
-            (Ok(canonical), Wish::Read) => (canonical, Operation::Read),
-            (Ok(canonical), Wish::Write) => (canonical, Operation::Write),
-            (Err(_), wish) => (
-                resolve_parents(Path::new(&absolute)),
-                match wish {
-                    Wish::Read => Operation::Read,
-                    // What is not there would have to be made.
-                    Wish::Write => Operation::Create,
-                },
-            ),
+        let path = absolute_text(path)?;
+        let operation = match wish {
+            Wish::Read => Operation::Read,
+            Wish::Write if Path::new(&path).exists() => Operation::Write,
+            // What is not there would have to be made.
+            Wish::Write => Operation::Create,
         };
-        Ok(Question { path: absolute, canonical, operation })
+        Ok(Question { path, operation })
     }
 }
 
-/// The path with links resolved as far up as it exists.
-fn resolve_parents(path: &Path) -> PathBuf {
-    let found = path.ancestors().skip(1).find_map(|ancestor| {
-        let rest = path.strip_prefix(ancestor).ok()?;
-        Some(std::fs::canonicalize(ancestor).ok()?.join(rest))
-    });
-    found.unwrap_or_else(|| path.to_owned())
-}
-
-/// A verdict with what it is about.
+/// The daemon's answer with what it was asked.
 #[derive(Serialize)]
 struct Explained<'a> {
-    path: &'a str,
-    canonical: &'a Path,
+    asked: &'a str,
     operation: Operation,
     mode: Mode,
     #[serde(flatten)]
-    verdict: &'a Verdict,
+    answer: &'a Explanation,
 }
 
 async fn explain(
     context: &Context,
     confinement: &Confinement,
-    question: Question,
+    Question { path, operation }: Question,
 ) -> Result<ExitCode, Failure> {
     let params = confinement.open_params("brattice policy explain")?;
     let client = context.agent().await?;
-    let Question { path, canonical, operation } = &question;
-    let (mode, verdict) = in_session(&client, &params, async |session, interrupts| {
-        let params = ExplainParams {
-            session: session.session.clone(),
-            path: path.clone(),
-            operation: *operation,
-        };
-        let verdict = interrupts.guard(client.policy_explain(&params)).await?;
-        Ok((session.mode, verdict))
+    let (mode, answer) = in_session(&client, &params, async |session, interrupts| {
+        let params =
+            ExplainParams { session: session.session.clone(), path: path.clone(), operation };
+        let answer = interrupts.guard(client.policy_explain(&params)).await?;
+        Ok((session.mode, answer))
     })
     .await?;
-    let explained = Explained { path, canonical, operation: *operation, mode, verdict: &verdict };
+    let explained = Explained { asked: &path, operation, mode, answer: &answer };
     context.show("the verdict", &explained, |style| sentence(&explained, style))
 }
 
 fn sentence(explained: &Explained<'_>, style: Style) -> String {
-    let Explained { path, canonical, operation, mode, verdict } = explained;
+    let Explained { asked, operation, mode, answer: Explanation { path, verdict } } = explained;
     let verb = match operation {
         Operation::Read => "read",
         Operation::Execute => "execute",
@@ -157,9 +136,9 @@ fn sentence(explained: &Explained<'_>, style: Style) -> String {
         (None, Some(layer)) => format!("by {layer}: no rule of this session covers it"),
         (None, None) => "commands are not confined".to_owned(),
     };
-    let mut text = format!("{verb} {path}: {answer} in {mode}, {why}\n");
-    if *canonical != Path::new(path) {
-        text.push_str(&format!("  the path leads to {}\n", canonical.display()));
+    let mut text = format!("{verb} {asked}: {answer} in {mode}, {why}\n");
+    if path != asked {
+        text.push_str(&format!("  the path leads to {path}\n"));
     }
     if let Some(needed) = verdict.mode_needed {
         text.push_str(&format!("  the narrowest mode that allows it: {needed}\n"));
@@ -172,25 +151,22 @@ fn sentence(explained: &Explained<'_>, style: Style) -> String {
 
 #[cfg(test)]
 mod tests {
+    use brattice_protocol::Verdict;
+
     use super::*;
 
     #[test]
-    fn a_wish_becomes_an_operation_on_where_the_path_leads() {
-        let question = |path, wish| {
-            let Question { canonical, operation, .. } =
-                Question::about(Path::new(path), wish).unwrap();
-            (canonical, operation)
-        };
+    fn a_wish_becomes_an_operation_on_what_is_there() {
+        let question = |path, wish| Question::about(Path::new(path), wish).unwrap();
+        let expected = |path: &str, operation| Question { path: path.to_owned(), operation };
         assert_eq!(
             question("/proc/../dev/null", Wish::Read),
-            ("/dev/null".into(), Operation::Read)
+            expected("/proc/../dev/null", Operation::Read)
         );
-        assert_eq!(question("/dev/null", Wish::Write), ("/dev/null".into(), Operation::Write));
-        let fresh = "/dev/../dev/brattice-none/x";
-        assert_eq!(
-            question(fresh, Wish::Write),
-            ("/dev/brattice-none/x".into(), Operation::Create)
-        );
+        assert_eq!(question("/dev/null", Wish::Write), expected("/dev/null", Operation::Write));
+        let fresh = "/dev/brattice-none/x";
+        assert_eq!(question(fresh, Wish::Read), expected(fresh, Operation::Read));
+        assert_eq!(question(fresh, Wish::Write), expected(fresh, Operation::Create));
     }
 
     #[test]
@@ -202,11 +178,10 @@ mod tests {
             mode_needed: Some(Mode::DangerFullAccess),
         };
         let explained = Explained {
-            path: "/var/run/x",
-            canonical: Path::new("/run/x"),
+            asked: "/var/run/x",
             operation: Operation::Create,
             mode: Mode::ReadOnly,
-            verdict: &verdict,
+            answer: &Explanation { path: "/run/x".into(), verdict },
         };
         assert_eq!(
             sentence(&explained, Style::Plain),

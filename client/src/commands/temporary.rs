@@ -16,10 +16,29 @@ pub(crate) async fn in_session<T>(
     work: impl AsyncFnOnce(&Session, &mut Interrupts) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let mut interrupts = Interrupts::listen()?;
-    let session = interrupts.guard(client.session_open(params)).await?;
+    let session = open(client, params, &mut interrupts).await?;
     let outcome = work(&session, &mut interrupts).await;
     let closed = interrupts.guard(client.session_close(&session.session)).await;
     let value = outcome?;
     closed?;
     Ok(value)
+}
+
+/// Opens a session. A signal meanwhile does not leave it behind with nobody to close it: it is closed as soon as it
+/// is there. A second signal does not wait for that.
+pub(super) async fn open(
+    client: &Client,
+    params: &OpenParams,
+    interrupts: &mut Interrupts,
+) -> Result<Session, Failure> {
+    let opening = client.session_open(params);
+    tokio::pin!(opening);
+    let interrupt = tokio::select! {
+        opened = &mut opening => return Ok(opened?),
+        interrupt = interrupts.next() => interrupt,
+    };
+    let abandoned = async { client.session_close(&opening.await?.session).await };
+    // The signal is what is told, whatever came of this.
+    drop(interrupts.guard(abandoned).await);
+    Err(Failure::Interrupted(interrupt))
 }

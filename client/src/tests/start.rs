@@ -2,6 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
+use brattice_protocol::DaemonExit;
+
 use super::peer::{Daemon, Folder};
 use crate::start::{RootPolicy, StartError, StartOptions, connect_or_start, start_daemon};
 use crate::{ConnectOptions, Locations};
@@ -46,11 +48,56 @@ async fn a_daemon_is_told_its_paths_and_waited_for() {
 #[tokio::test]
 async fn a_daemon_that_does_not_start_is_quoted() {
     let folder = Folder::new();
-    let options = daemon(&folder, "echo >&2 no bash here; echo >&2; exit 3");
+    let options = daemon(&folder, "echo >&2 no socket here; echo >&2; exit 1");
     std::fs::create_dir(&options.locations.state).unwrap();
     std::fs::write(options.locations.state.join("daemon.log"), "an earlier day\n").unwrap();
     let error = start_daemon(&options).await.unwrap_err();
-    assert_eq!(error.to_string(), "the daemon did not start (exit status: 3): no bash here");
+    assert_eq!(error.to_string(), "the daemon did not start (exit status: 1): no socket here");
+}
+
+#[tokio::test]
+async fn a_daemons_exit_status_tells_what_to_do_whatever_its_words() {
+    let cases = [
+        (1, Some(DaemonExit::Failed), "its log is daemon.log in the state folder"),
+        (2, Some(DaemonExit::Usage), "use a brattice and a bratticed of the same version"),
+        (
+            3,
+            Some(DaemonExit::Taken),
+            "that daemon listens at another socket: use it, or set BRATTICE_STATE too",
+        ),
+        (
+            4,
+            Some(DaemonExit::Root),
+            "use an ordinary user, or start bratticed --allow-root by hand",
+        ),
+        (5, Some(DaemonExit::NoBash), "install bash"),
+        (99, None, "its log is daemon.log in the state folder"),
+    ];
+    for (status, exit, hint) in cases {
+        let folder = Folder::new();
+        let words = "echo >&2 another daemon needs --allow-root";
+        let options = daemon(&folder, &format!("{words}; exit {status}"));
+        let error = start_daemon(&options).await.unwrap_err();
+        assert_eq!((error.exit(), error.hint()), (exit, Some(hint)), "{status}");
+    }
+}
+
+#[tokio::test]
+async fn a_log_that_grew_long_makes_room_for_the_next() {
+    let folder = Folder::new();
+    let options = daemon(&folder, "echo >&2 now; echo READY");
+    let state = &options.locations.state;
+    std::fs::create_dir(state).unwrap();
+    let (log, older) = (state.join("daemon.log"), state.join("daemon.log.1"));
+    std::fs::write(&older, "the year before\n").unwrap();
+    let long = "a day like any other\n".repeat(200_000);
+    assert!(long.len() > 4 << 20);
+    std::fs::write(&log, &long).unwrap();
+    start_daemon(&options).await.unwrap();
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), "now\n");
+    assert!(std::fs::read_to_string(&older).unwrap() == long);
+    start_daemon(&options).await.unwrap();
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), "now\nnow\n");
 }
 
 #[tokio::test]
@@ -67,7 +114,7 @@ async fn a_missing_program_is_named_with_a_hint() {
 async fn the_loser_of_a_race_connects_to_the_winner() {
     let folder = Folder::new();
     // The other daemon has the lock when ours starts, and listens only after ours has exited.
-    let script = "echo >&2 'another daemon already runs there'; touch \"$2.lost\"; exit 1";
+    let script = "touch \"$2.lost\"; exit 3";
     let options = daemon(&folder, script);
     let (socket, lost) = (options.locations.socket.clone(), folder.join("s.lost"));
     let winner = async {
@@ -85,7 +132,7 @@ async fn the_loser_of_a_race_connects_to_the_winner() {
 async fn a_daemon_is_started_once_the_one_before_has_ended() {
     let folder = Folder::new();
     // The first attempt finds the lock taken by a daemon that is ending; the second finds it free.
-    let script = "if mkdir \"$2.ending\"; then echo >&2 'another daemon already runs there'; exit 1; fi\n\
+    let script = "if mkdir \"$2.ending\"; then exit 3; fi\n\
                   touch \"$2.free\"; until [ -e \"$2\" ]; do :; done; echo READY";
     let options = daemon(&folder, script);
     let (socket, free) = (options.locations.socket.clone(), folder.join("s.free"));

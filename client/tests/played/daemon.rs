@@ -26,9 +26,19 @@ pub(crate) enum Ends {
     WithSession,
 }
 
+/// When the played session opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Opens {
+    /// At once.
+    AtOnce,
+    /// When the test says so.
+    OnWord,
+}
+
 /// What the played task does.
 #[derive(Clone, Debug)]
 pub(crate) struct Script {
+    pub(crate) opens: Opens,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
     pub(crate) ends: Ends,
@@ -50,6 +60,7 @@ pub(crate) struct Played {
     pub(crate) socket: PathBuf,
     folder: PathBuf,
     methods: mpsc::Receiver<String>,
+    word: mpsc::Sender<()>,
     thread: Option<JoinHandle<Seen>>,
 }
 
@@ -61,17 +72,23 @@ impl Played {
         let socket = folder.join("s");
         let listener = UnixListener::bind(&socket).unwrap();
         let (tell, methods) = mpsc::channel();
+        let (word, given) = mpsc::channel();
         let thread = std::thread::spawn(move || {
             let (stream, _) = listener.accept().unwrap();
-            Play { script, stream, seen: Seen::default(), parked: Vec::new(), over: false }
-                .serve(&tell)
+            let (seen, parked) = (Seen::default(), Vec::new());
+            Play { script, stream, given, seen, parked, over: false }.serve(&tell)
         });
-        Played { socket, folder, methods, thread: Some(thread) }
+        Played { socket, folder, methods, word, thread: Some(thread) }
     }
 
     /// Waits until the client has asked for `method`.
     pub(crate) fn wait_for(&self, method: &str) {
         while self.methods.recv().unwrap() != method {}
+    }
+
+    /// Lets the session open.
+    pub(crate) fn open(&self) {
+        self.word.send(()).unwrap();
     }
 
     /// What the client asked for, once it is gone.
@@ -89,6 +106,7 @@ impl Drop for Played {
 struct Play {
     script: Script,
     stream: UnixStream,
+    given: mpsc::Receiver<()>,
     seen: Seen,
     parked: Vec<Request>,
     over: bool,
@@ -131,11 +149,16 @@ impl Play {
                 "sandbox": {"landlock_abi": 7, "layers": []},
                 "limits": {"message_bytes": 1, "message_depth": 1, "in_flight": 1, "inline_bytes": 1},
             })),
-            "session.open" => Some(json!({
-                "session": "s", "workspace": params["workspace"], "cwd": params["workspace"],
-                "mode": "workspace-write", "toolset": "standard", "network": "full",
-                "sandbox": {"landlock_abi": 7, "layers": []},
-            })),
+            "session.open" => {
+                if self.script.opens == Opens::OnWord {
+                    self.given.recv().unwrap();
+                }
+                Some(json!({
+                    "session": "s", "workspace": params["workspace"], "cwd": params["workspace"],
+                    "mode": "workspace-write", "toolset": "standard", "network": "full",
+                    "sandbox": {"landlock_abi": 7, "layers": []},
+                }))
+            }
             "task.start" => {
                 self.seen.start = params.clone();
                 Some(json!({"task": "bash-1"}))

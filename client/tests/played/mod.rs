@@ -2,4 +2,4 @@
 
 mod daemon;
 
-pub(crate) use daemon::{Ends, Played, Script};
+pub(crate) use daemon::{Ends, Opens, Played, Script};

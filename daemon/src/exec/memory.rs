@@ -1,21 +1,16 @@
 //! Memory files: how large things travel between processes (memfd_create(2)).
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
 
-use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::fs::MemfdFlags;
 
-/// A memory file with this content, at its beginning, that nobody can change any more.
-pub(crate) fn sealed(name: &str, content: &[u8]) -> std::io::Result<OwnedFd> {
-    let fd = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
-    let mut file = File::from(fd);
-    file.write_all(content)?;
-    file.seek(SeekFrom::Start(0))?;
-    rustix::fs::fcntl_add_seals(
-        &file,
-        SealFlags::SEAL | SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE,
-    )?;
+/// A memory file with this content, to be read from its beginning.
+pub(crate) fn file(name: &str, content: &[u8]) -> std::io::Result<OwnedFd> {
+    let file = File::from(rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)?);
+    file.write_all_at(content, 0)?;
     Ok(file.into())
 }
 
@@ -54,10 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sealed_file_cannot_be_changed() {
-        let fd = sealed("test", b"echo hi").unwrap();
-        let mut file = File::from(fd.try_clone().unwrap());
-        assert!(file.write_all(b"x").is_err());
-        assert_eq!(content(fd).unwrap(), b"echo hi");
+    fn a_file_is_read_from_its_beginning() {
+        assert_eq!(content(file("test", b"echo hi").unwrap()).unwrap(), b"echo hi");
     }
 }

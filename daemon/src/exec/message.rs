@@ -1,6 +1,8 @@
 //! What Brattice's processes say to each other. One enum a direction; the state machines that send and expect them
 //! are described where they live (`supervisor`, `launcher`, `launcher::keeper`).
 
+use std::error::Error;
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -152,6 +154,18 @@ pub(crate) struct Failure {
     pub(crate) detail: String,
 }
 
+impl Failure {
+    /// A step and what is to be said of it.
+    pub(crate) fn new(step: FailedStep, detail: &dyn Display) -> Self {
+        Failure { step, detail: detail.to_string() }
+    }
+
+    /// A step and the error that ended it, with its causes.
+    pub(crate) fn caused(step: FailedStep, error: &dyn Error) -> Self {
+        Failure { step, detail: crate::fault::chain(error) }
+    }
+}
+
 /// The steps, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum FailedStep {
@@ -179,22 +193,18 @@ pub(crate) enum FailedStep {
     Exec,
 }
 
-/// Supervisor to launcher.
+/// Supervisor to launcher: its only message. Beside it: the zygote's channel, then the base environment. When the
+/// channel closes the launcher kills everything of its mode and ends.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum ToLauncher {
-    /// First of all. Beside it: the zygote's channel, then the base environment.
-    Setup {
-        /// What its commands may do.
-        profile: Profile,
-        /// Limits of its commands.
-        limits: Limits,
-        /// bash's path.
-        bash: PathBuf,
-        /// The supervisor's process, outside every domain: what the broadcast's guard is tried on.
-        supervisor: u32,
-    },
-    /// Kill everything of this mode; the launcher ends after it.
-    Sweep,
+pub(crate) struct ToLauncher {
+    /// What its commands may do.
+    pub(crate) profile: Profile,
+    /// Limits of its commands.
+    pub(crate) limits: Limits,
+    /// bash's path.
+    pub(crate) bash: PathBuf,
+    /// The supervisor's process, outside every domain: what the broadcast's guard is tried on.
+    pub(crate) supervisor: u32,
 }
 
 /// Launcher, or zygote, to supervisor.

@@ -34,10 +34,19 @@ pub(crate) use link::{
     InputEnd, InputError, ReadError, RunError, StopReason, Supervisor, SupervisorError,
     SupervisorSpec, TaskHandle, find_bash,
 };
+#[cfg(test)]
+pub(crate) use message::FailedStep;
+pub(crate) use link::reader::SpoolReader;
 pub(crate) use supervisor::{LOCK, main as supervisor_main};
 
-/// What this machine can enforce in a confined mode, asked once.
+/// What this machine can enforce in a confined mode.
 pub(crate) fn machine_layers() -> &'static LayerReport {
     static LAYERS: OnceLock<LayerReport> = OnceLock::new();
-    LAYERS.get_or_init(|| Machine::probe().report(Mode::WorkspaceWrite))
+    LAYERS.get_or_init(|| machine().report(Mode::WorkspaceWrite))
+}
+
+/// What the kernel answered when it was asked, once. (A launcher asks for itself: it is what must not be wrong.)
+pub(crate) fn machine() -> &'static Machine {
+    static MACHINE: OnceLock<Machine> = OnceLock::new();
+    MACHINE.get_or_init(Machine::probe)
 }

@@ -66,7 +66,7 @@ pub(crate) struct StreamEnd {
     pub(crate) bytes: u64,
     /// The range of bytes that was dropped from the middle, end exclusive; empty when nothing was.
     pub(crate) dropped: (u64, u64),
-    /// The file that holds it, once it outgrew memory (64 KiB).
+    /// The file that holds it, once it outgrew memory (64,000 bytes).
     pub(crate) file: Option<PathBuf>,
     /// What could not be kept.
     pub(crate) lost: Option<Lost>,
@@ -108,9 +108,11 @@ pub(crate) struct TaskEnd {
     pub(crate) leftovers: Option<Leftovers>,
     /// Processes that survived SIGKILL (in uninterruptible sleep, or of another user); almost always empty.
     pub(crate) unkillable: Vec<ProcessFacts>,
-    /// The mode that really applied.
+    /// The mode that really applied. Known to the daemon, so it is not sent.
+    #[serde(skip)]
     pub(crate) mode: Mode,
-    /// The layers that held it.
+    /// The layers that held it; likewise.
+    #[serde(skip)]
     pub(crate) layers: LayerReport,
 }
 

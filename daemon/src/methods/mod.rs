@@ -25,11 +25,10 @@ use brattice_policy::layer::LayerReport;
 use brattice_protocol::hello::{Peer, Role};
 use brattice_protocol::location::Locations;
 use brattice_protocol::{ErrorCode, RpcError, SessionId, rpc};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::server::{BoxFuture, Connection, Handler, method_not_found};
+use crate::server::{Body, BoxFuture, Connection, Handler, method_not_found};
 use crate::session::{Registry, Session, Stages};
 
 /// Families of methods that only an operator may call. Some come with a later version; an agent is refused them all.
@@ -65,31 +64,31 @@ impl Methods {
         from: &Arc<Connection>,
         method: &str,
         params: Value,
-    ) -> Result<Value, RpcError> {
+    ) -> Result<Body, RpcError> {
         let is_control = CONTROL_ONLY.iter().any(|family| method.starts_with(family));
         if is_control && from.role() != Role::Operator {
             let text = format!("{method} is answered on the control socket only");
             return Err(RpcError::new(ErrorCode::Refused, text));
         }
         match method {
-            "session.open" => answer(self.open(from, read(params)?).await?),
-            "session.resume" => answer(self.resume(from, read(params)?)?),
-            "session.update" => answer(self.update(from, read(params)?).await?),
-            "session.turn" => answer(self.turn(from, read(params)?)?),
-            "session.close" => answer(self.close(from, read(params)?).await?),
-            "session.list" => answer(self.list(from, read(params)?)),
-            "tools.list" => answer(self.tools_list(from, read(params)?)?),
-            "tools.call" => answer(self.tools_call(from, read(params)?).await?),
-            "tools.cancel" => answer(self.tools_cancel(from, read(params)?)?),
-            "task.start" => answer(self.task_start(from, read(params)?).await?),
-            "task.output" => answer(self.task_output(from, read(params)?).await?),
-            "task.wait" => answer(self.task_wait(from, read(params)?).await?),
-            "task.kill" => answer(self.task_kill(from, read(params)?)?),
-            "task.input" => answer(self.task_input(from, read(params)?).await?),
-            "policy.show" => answer(self.policy_show(from, read(params)?)?),
-            "policy.explain" => answer(self.policy_explain(from, read(params)?).await?),
-            "daemon.status" => answer(self.daemon_status(read(params)?)),
-            "daemon.shutdown" => answer(self.daemon_shutdown(read(params)?)),
+            "session.open" => Body::of(&self.open(from, read(params)?).await?),
+            "session.resume" => Body::of(&self.resume(from, read(params)?)?),
+            "session.update" => Body::of(&self.update(from, read(params)?).await?),
+            "session.turn" => Body::of(&self.turn(from, read(params)?)?),
+            "session.close" => Body::of(&self.close(from, read(params)?).await?),
+            "session.list" => Body::of(&self.list(from, read(params)?)),
+            "tools.list" => Body::of(&self.tools_list(from, read(params)?)?),
+            "tools.call" => self.tools_call(from, read(params)?).await,
+            "tools.cancel" => Body::of(&self.tools_cancel(from, read(params)?)?),
+            "task.start" => Body::of(&self.task_start(from, read(params)?).await?),
+            "task.output" => Body::of(&self.task_output(from, read(params)?).await?),
+            "task.wait" => Body::of(&self.task_wait(from, read(params)?).await?),
+            "task.kill" => Body::of(&self.task_kill(from, read(params)?)?),
+            "task.input" => Body::of(&self.task_input(from, read(params)?).await?),
+            "policy.show" => Body::of(&self.policy_show(from, read(params)?)?),
+            "policy.explain" => Body::of(&self.policy_explain(from, read(params)?).await?),
+            "daemon.status" => Body::of(&self.daemon_status(read(params)?)),
+            "daemon.shutdown" => Body::of(&self.daemon_shutdown(read(params)?)),
             _ => Err(method_not_found(method)),
         }
     }
@@ -107,7 +106,7 @@ impl Handler for Methods {
         from: Arc<Connection>,
         method: String,
         params: Value,
-    ) -> BoxFuture<Result<Value, RpcError>> {
+    ) -> BoxFuture<Result<Body, RpcError>> {
         Box::pin(async move { self.dispatch(&from, &method, params).await })
     }
 
@@ -119,12 +118,6 @@ impl Handler for Methods {
 
 fn read<T: DeserializeOwned>(params: Value) -> Result<T, RpcError> {
     rpc::decode_params(params)
-}
-
-fn answer(result: impl Serialize) -> Result<Value, RpcError> {
-    serde_json::to_value(result).map_err(|error| {
-        RpcError::new(ErrorCode::Unavailable, format!("the result cannot be written: {error}"))
-    })
 }
 
 /// Parameters of methods that take none.

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brattice_policy::explain::explain;
-use brattice_protocol::policy::{ExplainParams, Policy, ShowParams, Verdict};
+use brattice_protocol::policy::{ExplainParams, Explanation, Policy, ShowParams};
 use brattice_protocol::{ErrorCode, RpcError};
 
 use super::Methods;
-use crate::server::Connection;
+use crate::server::{Connection, check_path};
 
 impl Methods {
     pub(super) fn policy_show(
@@ -26,10 +26,11 @@ impl Methods {
         &self,
         from: &Arc<Connection>,
         params: ExplainParams,
-    ) -> Result<Verdict, RpcError> {
+    ) -> Result<Explanation, RpcError> {
         let session = self.session(&params.session, from)?;
-        if params.path.is_empty() || params.path.contains('\0') {
-            let text = "params.path: expected a path that is not empty and holds no NUL character";
+        check_path("params.path", &params.path)?;
+        if params.path.is_empty() {
+            let text = "params.path: expected a path that is not empty";
             return Err(RpcError::new(ErrorCode::Invalid, text));
         }
         let path = session.cwd().join(&params.path);
@@ -37,7 +38,10 @@ impl Methods {
             tokio::task::spawn_blocking(move || real_path(&path).map_err(|error| (path, error)))
                 .await;
         match resolved {
-            Ok(Ok(path)) => Ok(explain(&session.profile(), &path, params.operation)),
+            Ok(Ok(path)) => {
+                let verdict = explain(&session.profile(), &path, params.operation);
+                Ok(Explanation { path: path.display().to_string(), verdict })
+            }
             Ok(Err((path, error))) => {
                 let text = format!("{} cannot be resolved: {error}", path.display());
                 Err(RpcError::new(ErrorCode::Invalid, text))

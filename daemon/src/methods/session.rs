@@ -9,7 +9,7 @@ use brattice_protocol::session::{
 use brattice_protocol::task::Empty;
 
 use super::{Methods, NoParams};
-use crate::server::Connection;
+use crate::server::{Connection, check_opening};
 
 impl Methods {
     pub(super) async fn open(
@@ -18,6 +18,7 @@ impl Methods {
         params: OpenParams,
     ) -> Result<Session, RpcError> {
         self.stages.admit()?;
+        check_opening(&params)?;
         Ok(self.registry.open(params, from).await?.describe())
     }
 

@@ -18,7 +18,7 @@ use super::Methods;
 use crate::exec::spec::{Program, Progress, Stdin};
 use crate::exec::{InputEnd, StopReason};
 use crate::fault::chain;
-use crate::server::Connection;
+use crate::server::{Connection, check_path};
 use crate::session::{Command, Task};
 use crate::toolset::render::unshown_outcome;
 
@@ -59,9 +59,7 @@ impl Methods {
                 "params.timeout_ms: expected a positive number of milliseconds, got 0",
             ));
         }
-        if workdir.as_ref().is_some_and(|workdir| workdir.contains('\0')) {
-            return Err(invalid("params.workdir: expected text without NUL characters"));
-        }
+        workdir.as_deref().map_or(Ok(()), |workdir| check_path("params.workdir", workdir))?;
         let command = Command {
             program,
             cwd: session.working_directory(workdir.as_deref()),
@@ -70,7 +68,7 @@ impl Methods {
             timeout: timeout_ms.map(Duration::from_millis),
         };
         let task = session.start(command).await?;
-        tokio::spawn(task.clone().keep_when_ended());
+        tokio::spawn(session.clone().ended_in_time(task.clone()));
         Ok(Started { task: task.id().clone() })
     }
 
@@ -94,12 +92,10 @@ impl Methods {
         }
         // The state before the bytes: a final one with no bytes is the end, so none may come in between.
         let status = task.status();
-        let reading = tokio::task::spawn_blocking(move || task.read(stream, asked, limit));
-        let chunk = match reading.await {
-            Ok(Ok(chunk)) => chunk,
-            Ok(Err(error)) => return Err(unavailable(&params.task, &chain(&error))),
-            Err(error) => return Err(unavailable(&params.task, &chain(&error))),
-        };
+        let chunk = task
+            .read(stream, asked, limit)
+            .await
+            .map_err(|error| unavailable(&params.task, &chain(&error)))?;
         let (data, encoding) = bytes::encode(&chunk.data);
         let next_offset = chunk.offset + chunk.data.len() as u64;
         Ok(Output {

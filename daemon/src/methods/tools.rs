@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use brattice_protocol::RpcError;
 use brattice_protocol::task::Empty;
-use brattice_protocol::tools::{CallParams, CallResult, CancelParams, ListParams, ToolList};
+use brattice_protocol::tools::{CallParams, CancelParams, ListParams, ToolList};
+use serde_json::Value;
 
 use super::Methods;
-use crate::server::Connection;
+use crate::server::{Body, Connection};
 use crate::toolset::{declarations, format};
 
 impl Methods {
@@ -25,8 +26,8 @@ impl Methods {
     pub(super) async fn tools_call(
         &self,
         from: &Arc<Connection>,
-        params: CallParams,
-    ) -> Result<CallResult, RpcError> {
+        params: CallParams<Value>,
+    ) -> Result<Body, RpcError> {
         let session = self.session(&params.session, from)?;
         self.stages.admit()?;
         crate::tools::call(&session, params).await

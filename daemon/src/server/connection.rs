@@ -7,9 +7,8 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use brattice_protocol::Notification;
 use brattice_protocol::hello::{Answers, HelloParams, Role, Watch};
-use serde_json::Value;
+use serde::Serialize;
 
 use super::outbox::{Delivery, Outbox};
 
@@ -65,8 +64,8 @@ impl Connection {
 
     /// Tells the client something. Never waits: where the client reads too slowly for its bounded
     /// queue, or is gone, the notification is dropped and counted, and the caller is told.
-    pub(crate) fn notify(&self, method: &str, params: Value) -> Delivery {
-        self.outbox.notify(Notification { method: method.to_owned(), params })
+    pub(crate) fn notify(&self, method: &str, params: &impl Serialize) -> Delivery {
+        self.outbox.notify(method, params)
     }
 
     pub(super) fn outbox(&self) -> &Outbox {

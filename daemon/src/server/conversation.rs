@@ -17,7 +17,7 @@ use std::sync::Arc;
 use brattice_protocol::codec::{DecodeError, decode};
 use brattice_protocol::hello::{Answers, Hello, HelloParams, Role};
 use brattice_protocol::rpc::decode_params;
-use brattice_protocol::{ErrorCode, Message, PROTOCOL, Request, RequestId, Response, RpcError};
+use brattice_protocol::{ErrorCode, Message, PROTOCOL, Request, RequestId, RpcError};
 use serde_json::Value;
 use tokio::net::UnixStream;
 use tokio::net::unix::OwnedReadHalf;
@@ -25,6 +25,8 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::body::Body;
+use super::bounds::check_name;
 use super::connection::{Connection, ConnectionId};
 use super::handler::Handler;
 use super::limits::{ConnectionLimits, MAX_ID};
@@ -198,7 +200,7 @@ impl Conversation {
         Ok(())
     }
 
-    fn on_hello(&self, params: Value) -> Result<Value, RpcError> {
+    fn on_hello(&self, params: Value) -> Result<Body, RpcError> {
         if self.connection.has_said_hello() {
             return Err(RpcError::new(ErrorCode::Invalid, "hello has already been said"));
         }
@@ -211,6 +213,8 @@ impl Conversation {
             return Err(RpcError::new(ErrorCode::Invalid, error).hint(hint));
         }
         let params = decode_params::<HelloParams>(params)?;
+        check_name("params.client.name", &params.client.name)?;
+        check_name("params.client.version", &params.client.version)?;
         let connection = &self.connection;
         let (client, version) = (params.client.name.clone(), params.client.version.clone());
         connection.declare(params);
@@ -230,8 +234,7 @@ impl Conversation {
             sandbox,
             limits: self.limits.on_the_wire(),
         };
-        serde_json::to_value(hello)
-            .map_err(|error| RpcError::new(ErrorCode::Unavailable, error.to_string()))
+        Body::of(&hello)
     }
 
     fn busy(&self) -> RpcError {
@@ -243,10 +246,10 @@ impl Conversation {
         self.answer(id, Err(error)).await;
     }
 
-    async fn answer(&self, id: Option<RequestId>, outcome: Result<Value, RpcError>) {
+    async fn answer(&self, id: Option<RequestId>, outcome: Result<Body, RpcError>) {
         let outbox = self.connection.outbox();
         if let Some(room) = outbox.aside().await {
-            outbox.respond(Response { id, outcome }, room);
+            outbox.respond(id.as_ref(), outcome, room);
         }
     }
 }
@@ -263,5 +266,5 @@ pub(super) fn is_requested(shutdown: &watch::Receiver<bool>) -> bool {
 /// Waits until the daemon is to shut down.
 pub(super) async fn requested(shutdown: &mut watch::Receiver<bool>) {
     // An error means that the sender is gone, which counts as a request.
-    drop(shutdown.wait_for(|requested| *requested).await);
+    shutdown.wait_for(|requested| *requested).await.ok();
 }

@@ -11,6 +11,7 @@ use brattice_protocol::hello::Peer;
 use brattice_protocol::{ErrorCode, RpcError};
 use serde_json::Value;
 
+use super::body::Body;
 use super::connection::Connection;
 
 /// A future that a trait object can return.
@@ -32,7 +33,7 @@ pub(crate) trait Handler: Send + Sync + 'static {
         from: Arc<Connection>,
         method: String,
         params: Value,
-    ) -> BoxFuture<Result<Value, RpcError>>;
+    ) -> BoxFuture<Result<Body, RpcError>>;
 
     /// A connection that had said `hello` is gone; told once. Calls of it may still be running: who
     /// registers something under a connection asks [`Connection::is_open`] after registering, for

@@ -26,6 +26,8 @@
 //! are the [`Handler`]'s; which processes are supervisors is the [`Descent`]'s.
 
 mod accept;
+mod body;
+mod bounds;
 mod connection;
 mod conversation;
 mod handler;
@@ -41,6 +43,8 @@ mod socket;
 mod tests;
 mod ticket;
 
+pub(crate) use body::Body;
+pub(crate) use bounds::{check_opening, check_path};
 pub(crate) use connection::{Connection, ConnectionId};
 pub(crate) use handler::{BoxFuture, Handler, method_not_found};
 pub(crate) use limits::ConnectionLimits;

@@ -18,12 +18,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use brattice_protocol::codec::{MAX_MESSAGE, encode};
-use brattice_protocol::{ErrorCode, Message, Notification, Response, RpcError};
+use brattice_protocol::codec::MAX_MESSAGE;
+use brattice_protocol::{ErrorCode, RequestId, RpcError};
+use serde::Serialize;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
+use super::body::Body;
 use super::limits::ConnectionLimits;
 
 /// Answers that are given besides the requests in flight: refusals, `hello`, cancels.
@@ -31,6 +33,9 @@ const ASIDES: usize = 64;
 
 /// The least that a notification counts for, so that small ones are bounded in number too.
 const NOTIFICATION_CHARGE: usize = 1 << 10;
+
+/// Lines that are queued together are written together, up to about this many bytes.
+const BATCH: usize = 256 << 10;
 
 /// Whether a notification will be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,21 +112,25 @@ impl Outbox {
     }
 
     /// Queues a response. A result that is too long for a message becomes `too_large`.
-    pub(super) fn respond(&self, response: Response, room: Room) {
-        let id = response.id.clone();
-        let mut bytes = encode(&Message::Response(response));
-        if bytes.len() > MAX_MESSAGE + 1 {
+    pub(super) fn respond(
+        &self,
+        id: Option<&RequestId>,
+        outcome: Result<Body, RpcError>,
+        room: Room,
+    ) {
+        let mut line = response(id, outcome.as_ref());
+        if line.len() > MAX_MESSAGE + 1 {
             let error = RpcError::new(
                 ErrorCode::TooLarge,
                 format!("the result is longer than a message may be ({MAX_MESSAGE} bytes)"),
             );
-            bytes = encode(&Message::Response(Response { id, outcome: Err(error) }));
+            line = response(id, Err(&error));
         }
-        self.queue(bytes, room);
+        self.queue(line, room);
     }
 
     /// Queues a notification where it fits, and counts it where it does not.
-    pub(super) fn notify(&self, notification: Notification) -> Delivery {
+    pub(super) fn notify(&self, method: &str, params: &impl Serialize) -> Delivery {
         if self.lines.is_closed() {
             return Delivery::Dropped;
         }
@@ -129,7 +138,12 @@ impl Outbox {
         if self.notification_bytes.available_permits() < NOTIFICATION_CHARGE {
             return self.drop_one();
         }
-        let bytes = encode(&Message::Notification(notification));
+        let bytes = format!(
+            "{{\"jsonrpc\":\"2.0\",\"method\":{},\"params\":{}}}\n",
+            json(method),
+            json(params)
+        )
+        .into_bytes();
         let charge = u32::try_from(bytes.len().max(NOTIFICATION_CHARGE)).unwrap_or(u32::MAX);
         match Arc::clone(&self.notification_bytes).try_acquire_many_owned(charge) {
             Ok(permit) => self.queue(bytes, Room::new(permit)),
@@ -154,6 +168,30 @@ impl Outbox {
             Err(_gone) => Delivery::Dropped,
         }
     }
+}
+
+/// A response's line. The result is JSON already, and one line of it: newlines in JSON texts are escaped.
+fn response(id: Option<&RequestId>, outcome: Result<&Body, &RpcError>) -> Vec<u8> {
+    let id = json(&id);
+    match outcome {
+        Ok(result) => {
+            let result = result.as_str();
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}\n")
+        }
+        Err(error) => {
+            let error = json(error);
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}\n")
+        }
+    }
+    .into_bytes()
+}
+
+/// JSON text of a value. Nothing that is sent fails to be written: there are no maps with keys that are no text.
+fn json(value: &(impl Serialize + ?Sized)) -> String {
+    serde_json::to_string(value).unwrap_or_else(|error| {
+        tracing::error!(%error, "a message cannot be written");
+        "null".to_owned()
+    })
 }
 
 /// Why writing ended.
@@ -185,17 +223,23 @@ pub(super) async fn write_out(
                 continue;
             }
         };
-        let Some(Line { bytes, room }) = line else {
+        let Some(Line { bytes: mut batch, room }) = line else {
             return Ok(());
         };
         // Before writing: a client that asks again the moment it is answered is not one too many.
         drop(room);
-        write_line(&mut output, &bytes, stall).await?;
+        while batch.len() < BATCH
+            && let Ok(Line { bytes, room }) = queue.try_recv()
+        {
+            drop(room);
+            batch.extend_from_slice(&bytes);
+        }
+        write_all(&mut output, &batch, stall).await?;
     }
 }
 
-/// Writes one line; the time limit starts again with every byte that the client takes.
-async fn write_line(
+/// Writes lines; the time limit starts again with every byte that the client takes.
+async fn write_all(
     output: &mut (impl AsyncWrite + Unpin),
     mut bytes: &[u8],
     stall: Duration,

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use super::accept::{Reception, accept_all, drain};
 use super::handler::Handler;
 use super::limits::ConnectionLimits;
+use super::lock::LockError;
 use super::peer::Descent;
 use super::process::{Process, ProcessError};
 use super::socket::{BindError, BoundSocket, FolderLocks, SocketName, SocketPair, SocketPaths};
@@ -26,6 +27,19 @@ pub(crate) enum ServerError {
     /// The runtime does not take a listener.
     #[error("cannot wait for connections")]
     Register(#[source] std::io::Error),
+}
+
+impl ServerError {
+    /// Whether another daemon has the sockets.
+    pub(crate) fn is_taken(&self) -> bool {
+        matches!(
+            self,
+            ServerError::Bind(BindError::Folder {
+                source: LockError::Held { .. } | LockError::HeldBy { .. },
+                ..
+            })
+        )
+    }
 }
 
 /// Bound sockets that nobody is accepted on yet; clients that connect meanwhile wait.

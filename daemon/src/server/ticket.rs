@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use brattice_protocol::{ErrorCode, RequestId, Response, RpcError};
+use brattice_protocol::{ErrorCode, RequestId, RpcError};
 use serde_json::Value;
 
+use super::body::Body;
 use super::connection::Connection;
 use super::handler::Handler;
 use super::outbox::Room;
@@ -28,10 +29,9 @@ impl Ticket {
         self.answer(outcome);
     }
 
-    fn answer(&mut self, outcome: Result<Value, RpcError>) {
+    fn answer(&mut self, outcome: Result<Body, RpcError>) {
         if let Some(room) = self.room.take() {
-            let response = Response { id: Some(self.id.clone()), outcome };
-            self.connection.outbox().respond(response, room);
+            self.connection.outbox().respond(Some(&self.id), outcome, room);
         }
     }
 }

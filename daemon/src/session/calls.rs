@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! admit ──new──► Running ──finish──► Finished ──(1,000 later calls)──► forgotten
-//!   │               │                   └──(32 MiB of later results)──► ResultDropped
-//!   │               └──withdraw / dropped──► Refused, and the id is free again
+//!   │               │                   └──(32 MiB of later results, 256 MiB of all sessions')──► ResultDropped
+//!   │               ├──withdraw──► Finished for those who wait, and the id is free again
+//!   │               └──dropped──► Broken, and the id is free again
 //!   └──known──► the state of the first one, to wait for
 //! ```
 //!
@@ -15,11 +16,15 @@
 use std::collections::hash_map::{Entry, RandomState};
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasher as _;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use brattice_protocol::tools::{CallParams, CallResult};
+use brattice_protocol::tools::CallParams;
 use brattice_protocol::{CallId, ErrorCode, RpcError};
+use serde_json::Value;
 use tokio::sync::watch;
+
+use crate::server::Body;
 
 /// Longest call id in bytes.
 const MAX_ID: usize = 256;
@@ -27,22 +32,33 @@ const MAX_ID: usize = 256;
 /// Finished calls that are remembered.
 const KEPT_CALLS: usize = 1_000;
 
-/// Bytes of results that are remembered in all.
+/// Bytes of results that a session remembers in all.
 const KEPT_BYTES: usize = 32 << 20;
+
+/// Bytes of results that all sessions of a daemon remember together. Beyond it a session that gets a new result drops
+/// older ones of its own.
+const KEPT_BYTES_OF_ALL: usize = 256 << 20;
+
+/// What all ledgers of a daemon remember together.
+#[derive(Debug, Default)]
+pub(super) struct Budget(AtomicUsize);
 
 /// All calls of a session that can still be named.
 #[derive(Debug)]
 pub(crate) struct Calls {
     ledger: Mutex<Ledger>,
     keys: [RandomState; 2],
+    /// Ids that were made here so far.
+    made: AtomicU64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Ledger {
     calls: HashMap<CallId, Known>,
     /// Oldest first; the flag says whether the result is still there.
     finished: VecDeque<(CallId, usize)>,
     bytes: usize,
+    budget: Arc<Budget>,
 }
 
 #[derive(Debug)]
@@ -55,9 +71,9 @@ struct Known {
 #[derive(Clone, Debug)]
 enum CallState {
     Running,
-    Finished(Arc<str>),
+    Finished(Body),
     ResultDropped,
-    Refused(RpcError),
+    Broken,
 }
 
 /// What the client wants of a call that runs.
@@ -95,26 +111,28 @@ pub(crate) struct KnownCall {
 
 impl Calls {
     /// An empty ledger.
-    pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Calls { ledger: Mutex::default(), keys: [RandomState::new(), RandomState::new()] })
+    pub(super) fn new(budget: Arc<Budget>) -> Arc<Self> {
+        let ledger = Ledger { calls: HashMap::new(), finished: VecDeque::new(), bytes: 0, budget };
+        let keys = [RandomState::new(), RandomState::new()];
+        Arc::new(Calls { ledger: Mutex::new(ledger), keys, made: AtomicU64::new(0) })
     }
 
     /// Takes a call in, or finds that it was sent before.
     ///
     /// # Errors
     /// `invalid`, where the id was used for another tool or with other arguments, or is none.
-    pub(crate) fn admit(self: &Arc<Self>, params: &CallParams) -> Result<Admission, RpcError> {
-        let id = match &params.call {
-            Some(id) if (1..=MAX_ID).contains(&id.as_str().len()) => id.clone(),
-            Some(id) => {
-                let came = id.as_str().len();
-                let text = format!("params.call: expected 1 to {MAX_ID} bytes, got {came}");
-                return Err(RpcError::new(ErrorCode::Invalid, text));
-            }
-            None => CallId::new(uuid::Uuid::now_v7().to_string()),
-        };
+    pub(crate) fn admit(
+        self: &Arc<Self>,
+        params: &CallParams<Value>,
+    ) -> Result<Admission, RpcError> {
+        let came = params.call.as_ref().map_or(1, |id| id.as_str().len());
+        if !(1..=MAX_ID).contains(&came) {
+            let text = format!("params.call: expected 1 to {MAX_ID} bytes, got {came}");
+            return Err(RpcError::new(ErrorCode::Invalid, text));
+        }
         let digest = self.digest(params);
         let mut ledger = self.ledger();
+        let id = params.call.clone().unwrap_or_else(|| self.make_id(&ledger));
         match ledger.calls.entry(id.clone()) {
             Entry::Occupied(known) if known.get().digest == digest => {
                 Ok(Admission::Known(KnownCall { id, state: known.get().state.subscribe() }))
@@ -159,10 +177,21 @@ impl Calls {
         }
     }
 
+    /// An id that no client has used: it need only be unique in its session, where ids of clients are, too.
+    fn make_id(&self, ledger: &Ledger) -> CallId {
+        loop {
+            let number = self.made.fetch_add(1, Ordering::Relaxed) + 1;
+            let id = CallId::new(format!("call-{number}"));
+            if !ledger.calls.contains_key(&id) {
+                return id;
+            }
+        }
+    }
+
     /// Equal for equal tools and arguments. Keyed, so that no client can look for two calls that collide; keys of
     /// objects are sorted already.
-    fn digest(&self, params: &CallParams) -> [u64; 2] {
-        let text = serde_json::to_string(&params.arguments).unwrap_or_default();
+    fn digest(&self, params: &CallParams<Value>) -> [u64; 2] {
+        let text = params.arguments.to_string();
         [0, 1].map(|key: usize| self.keys[key].hash_one((&params.name, &text)))
     }
 
@@ -170,44 +199,65 @@ impl Calls {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn finish(&self, id: &CallId, result: Arc<str>) {
+    fn finish(&self, id: &CallId, result: Body) {
         let mut ledger = self.ledger();
-        let bytes = result.len();
+        let bytes = result.as_str().len();
         let Some(known) = ledger.calls.get(id) else {
             return;
         };
         known.state.send_replace(CallState::Finished(result));
         ledger.finished.push_back((id.clone(), bytes));
-        ledger.bytes += bytes;
+        ledger.add(bytes);
         ledger.shrink();
     }
 
-    fn free(&self, id: &CallId, error: RpcError) {
+    fn free(&self, id: &CallId, state: CallState) {
         if let Some(known) = self.ledger().calls.remove(id) {
-            known.state.send_replace(CallState::Refused(error));
+            known.state.send_replace(state);
         }
     }
 }
 
 impl Ledger {
+    fn add(&mut self, bytes: usize) {
+        self.bytes += bytes;
+        self.budget.0.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    fn subtract(&mut self, bytes: usize) {
+        self.bytes -= bytes;
+        self.budget.0.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    fn is_within_bounds(&self) -> bool {
+        self.bytes <= KEPT_BYTES && self.budget.0.load(Ordering::Relaxed) <= KEPT_BYTES_OF_ALL
+    }
+
     fn shrink(&mut self) {
         while self.finished.len() > KEPT_CALLS {
             if let Some((id, bytes)) = self.finished.pop_front() {
-                self.bytes -= bytes;
+                self.subtract(bytes);
                 self.calls.remove(&id);
             }
         }
         // The newest result is kept whatever its size: somebody may be about to read it.
         for index in 0..self.finished.len().saturating_sub(1) {
-            if self.bytes <= KEPT_BYTES {
+            if self.is_within_bounds() {
                 break;
             }
             let (id, bytes) = &mut self.finished[index];
-            self.bytes -= std::mem::take(bytes);
             if let Some(known) = self.calls.get(id) {
                 known.state.send_replace(CallState::ResultDropped);
             }
+            let bytes = std::mem::take(bytes);
+            self.subtract(bytes);
         }
+    }
+}
+
+impl Drop for Ledger {
+    fn drop(&mut self) {
+        self.subtract(self.bytes);
     }
 }
 
@@ -226,25 +276,22 @@ impl RunningCall {
     }
 
     /// Gives the result to the ledger and to all who wait for it.
-    pub(crate) fn finish(mut self, result: &CallResult) {
+    pub(crate) fn finish(mut self, result: Body) {
         self.settled = true;
-        match serde_json::to_string(result) {
-            Ok(text) => self.calls.finish(&self.id, text.into()),
-            Err(error) => self.calls.free(&self.id, broken(&self.id, &error.to_string())),
-        }
+        self.calls.finish(&self.id, result);
     }
 
-    /// Frees the id: the call did not run. Those who wait for it get the same error.
-    pub(crate) fn withdraw(mut self, error: RpcError) {
+    /// Frees the id: the call did not run, and sent again it may. Those who wait for it get the same result.
+    pub(crate) fn withdraw(mut self, result: Body) {
         self.settled = true;
-        self.calls.free(&self.id, error);
+        self.calls.free(&self.id, CallState::Finished(result));
     }
 }
 
 impl Drop for RunningCall {
     fn drop(&mut self) {
         if !self.settled {
-            self.calls.free(&self.id, broken(&self.id, "it was dropped unfinished"));
+            self.calls.free(&self.id, CallState::Broken);
         }
     }
 }
@@ -253,17 +300,19 @@ impl KnownCall {
     /// What the first call of this id gave, once it has.
     ///
     /// # Errors
-    /// What the first call was refused with; `unavailable` where its result is no longer kept.
-    pub(crate) async fn result(mut self) -> Result<CallResult, RpcError> {
+    /// `unavailable` where its result is no longer kept, or the daemon failed at it.
+    pub(crate) async fn result(mut self) -> Result<Body, RpcError> {
         let state = match self.state.wait_for(|state| !matches!(state, CallState::Running)).await {
             Ok(state) => state.clone(),
             Err(_) => CallState::ResultDropped,
         };
         match state {
-            CallState::Finished(text) => {
-                serde_json::from_str(&text).map_err(|error| broken(&self.id, &error.to_string()))
+            CallState::Finished(result) => Ok(result),
+            CallState::Broken => {
+                let text =
+                    format!("call {:?} has no result: the daemon failed at it", self.id.as_str());
+                Err(RpcError::new(ErrorCode::Unavailable, text))
             }
-            CallState::Refused(error) => Err(error),
             CallState::Running | CallState::ResultDropped => {
                 let text =
                     format!("call {:?} ran, and its result is no longer kept", self.id.as_str());
@@ -272,10 +321,6 @@ impl KnownCall {
             }
         }
     }
-}
-
-fn broken(id: &CallId, why: &str) -> RpcError {
-    RpcError::new(ErrorCode::Unavailable, format!("call {:?} has no result: {why}", id.as_str()))
 }
 
 #[cfg(test)]

@@ -40,6 +40,9 @@ pub(crate) enum StartError {
     /// The session is being closed.
     #[error("session {0} is being closed")]
     Closing(SessionId),
+    /// The daemon is about to end.
+    #[error("the daemon is shutting down and starts nothing more")]
+    Stopping,
     /// The supervisor could not start it. Nothing ran.
     #[error("{task} was not started in mode {mode}")]
     NotStarted {
@@ -95,7 +98,8 @@ mod tests {
     #[tokio::test]
     async fn a_folder_that_is_gone_is_blamed_before_the_sandbox() {
         let scratch = Scratch::new();
-        let setup = || RunError::Setup { layer: "landlock", detail: "no".to_owned() };
+        let setup =
+            || RunError::Setup { step: crate::exec::FailedStep::Landlock, detail: "no".to_owned() };
         let (gone, file) = (scratch.path("gone"), scratch.file("file", ""));
         let cases = [
             (gone.clone(), format!("working directory {} does not exist", gone.display())),

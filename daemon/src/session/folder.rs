@@ -4,21 +4,23 @@
 //! <id>/        0700
 //!   lock       the supervisor's, held with flock(2) for as long as it lives
 //!   tmp/       0700, TMPDIR of confined commands: the only part that commands write
-//!   …          records and spools, the supervisor's
+//!   *.stdout   spools that outgrew memory, the supervisor's; so are *.stderr
 //! ```
 //!
 //! A folder whose lock nobody holds has no supervisor, so nothing is left that writes to it. That makes it safe to
-//! remove, and to change permissions in it on the way (a read-only package cache must not outlive its session).
+//! remove, and to change permissions in it on the way (a read-only package cache must not outlive its session). How a
+//! tree is removed is `removal`'s part.
 
-use std::fs::{DirBuilder, File, Permissions};
+use std::fs::{DirBuilder, File};
 use std::io;
-use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::exec::LOCK;
 use brattice_protocol::SessionId;
-use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock, openat};
+use rustix::fs::{FlockOperation, flock};
+
+use super::removal::remove_tree;
 
 /// Below the state folder.
 const SESSIONS: &str = "sessions";
@@ -122,38 +124,12 @@ fn lock(path: &Path) -> io::Result<Supervisor> {
     }
 }
 
-/// Removes a folder although commands may have made folders in it read-only.
-fn remove_tree(path: &Path) -> io::Result<()> {
-    match std::fs::remove_dir_all(path) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            open_up(path)?;
-            std::fs::remove_dir_all(path)
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotADirectory => std::fs::remove_file(path),
-        other => other,
-    }
-}
-
-/// Gives the owner every right on the folders of a tree, never through a link.
-fn open_up(path: &Path) -> io::Result<()> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let folder = openat(CWD, path, flags, Mode::empty())?;
-    // A descriptor opened with O_PATH takes no fchmod(2); its name in /proc leads to the same inode (open(2)).
-    let pinned = format!("/proc/self/fd/{}", folder.as_raw_fd());
-    std::fs::set_permissions(pinned, Permissions::from_mode(0o700))?;
-    for entry in std::fs::read_dir(path)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            open_up(&entry.path())?;
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::session::testing::Scratch;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
 
     fn mode(path: &Path) -> u32 {
         std::fs::metadata(path).unwrap().permissions().mode() & 0o7777
@@ -178,20 +154,6 @@ mod tests {
         }
         folder.remove().unwrap();
         assert!(!scratch.path("sessions/one").exists());
-    }
-
-    #[test]
-    fn opening_up_stays_inside_the_tree() {
-        let scratch = Scratch::new();
-        scratch.folder("tree/inner");
-        let outside = scratch.folder("outside");
-        for path in [&outside, &scratch.path("tree/inner")] {
-            std::fs::set_permissions(path, Permissions::from_mode(0o500)).unwrap();
-        }
-        std::os::unix::fs::symlink(&outside, scratch.path("tree/link")).unwrap();
-        open_up(&scratch.path("tree")).unwrap();
-        assert_eq!((mode(&scratch.path("tree/inner")), mode(&outside)), (0o700, 0o500));
-        assert!(open_up(&scratch.path("tree/link")).is_err());
     }
 
     #[test]

@@ -8,8 +8,9 @@
 //!      │ open            ├── owner      whose it is: attached, detached, resumed
 //!      ├── workspace     ├── calls      a call id runs once
 //!      │     └ gitdir    ├── tasks      numbers, how many run, which can be read
-//!      └── folder        │     └ task   a running one's handle, or what is kept of an ended one
-//!                        ├── environment
+//!      ├── folder        │     └ task   a running one's handle, or what is `kept` of an ended one
+//!      │     └ removal   ├── layers     what holds its commands
+//!      └── supervisors   ├── environment
 //!                        └── exec::Supervisor, the process below which its commands are
 //! ```
 //!
@@ -19,6 +20,7 @@
 //! | its folder | the session; what is in it besides `tmp` is the supervisor's | removed with the session, else by the next daemon |
 //! | its supervisor | the session | with the session; by itself only by accident |
 //! | a task | the supervisor; the session knows its name | when nothing of it is left |
+//! | an ended task's output | the session | 100 later ends, 512 MiB of later spools, the session's end |
 //!
 //! When a neighbour dies:
 //!
@@ -36,12 +38,16 @@ mod command;
 mod environment;
 mod folder;
 mod gitdir;
+mod kept;
+mod layers;
 mod open;
 mod owner;
 mod registry;
+mod removal;
 #[expect(clippy::module_inception, reason = "the file is named for the thing it holds")]
 mod session;
 mod stage;
+mod supervisors;
 mod task;
 mod tasks;
 #[cfg(test)]
@@ -55,5 +61,5 @@ pub(crate) use open::{Grounds, OpenError};
 pub(crate) use registry::{AccessError, Registry};
 pub(crate) use session::Session;
 pub(crate) use stage::{Stage, Stages};
-pub(crate) use task::Task;
+pub(crate) use task::{OutputError, Task};
 pub(crate) use workspace::{OwnPaths, WorkspaceError};

@@ -16,7 +16,9 @@ use crate::toolset::{SessionFacts, Toolset};
 
 use super::environment;
 use super::folder::{FolderError, SessionFolder};
-use super::session::{Session, Setup, Standing, layers};
+use super::layers;
+use super::registry::Shared;
+use super::session::{Session, Setup, Standing};
 use super::workspace::{self, OwnPaths, Workspace, WorkspaceError};
 
 /// What every session of a daemon is opened with.
@@ -51,9 +53,6 @@ pub(crate) enum OpenError {
     /// This version sets up no network namespace, and nothing else confines sockets to the loopback.
     #[error("network \"loopback\" needs a network namespace, which this version does not set up")]
     Loopback,
-    /// No variable can hold NUL.
-    #[error("options.dsh_home {0:?} contains a NUL character")]
-    DshHome(String),
     /// There are as many sessions as may be.
     #[error("{open} sessions are open, which is as many as may be")]
     Full {
@@ -74,6 +73,7 @@ pub(crate) enum OpenError {
 /// Opens a session for a connection.
 pub(super) async fn open(
     grounds: &Arc<Grounds>,
+    shared: &Shared,
     params: OpenParams,
     place: OwnedSemaphorePermit,
     owner: &Arc<Connection>,
@@ -94,13 +94,28 @@ pub(super) async fn open(
     let supervisor = match Supervisor::start(spec).await {
         Ok(supervisor) => supervisor,
         Err(error) => {
-            setup.folder.remove()?;
+            discard(setup).await;
             return Err(OpenError::Supervisor(error));
         }
     };
+    let (pid, watched) = (supervisor.pid(), supervisor.clone());
+    shared.supervisors.know(pid, async move { watched.died().await });
     let mode = setup.profile.mode;
-    let layers = layers(&supervisor, &setup.profile).await;
-    Ok(Session::new(setup, Standing { mode, layers }, supervisor, grounds.limits.max_tasks, owner))
+    let layers = match layers::set_up(&supervisor, &setup.profile).await {
+        Ok(layers) => layers,
+        Err(gone) => layers::after(mode, &gone),
+    };
+    let standing = Standing { mode, layers };
+    let max_tasks = grounds.limits.max_tasks;
+    Ok(Session::new(setup, standing, supervisor, max_tasks, &shared.results, owner))
+}
+
+/// Removes what was made. That it cannot be removed is not why the session was not opened.
+async fn discard(setup: Setup) {
+    let removed = tokio::task::spawn_blocking(move || setup.folder.remove()).await;
+    if let Ok(Err(error)) = removed {
+        tracing::warn!(error = %crate::fault::chain(&error), "a session that was not opened is left");
+    }
 }
 
 /// Every check, and the folder. Blocks.
@@ -118,9 +133,6 @@ fn prepare(
     let network = params.network.unwrap_or_default();
     if network == Network::Loopback {
         return Err(OpenError::Loopback);
-    }
-    if let Some(home) = params.options.dsh_home.as_ref().filter(|home| home.contains('\0')) {
-        return Err(OpenError::DshHome(home.clone()));
     }
     let Workspace { roots, cwd } = workspace::resolve(&params, &grounds.own)?;
     let toolset = Toolset::of(params.toolset.unwrap_or_default());

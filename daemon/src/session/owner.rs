@@ -9,10 +9,11 @@
 //!
 //! An operator sees every session and may name any; that does not change whose it is while its client is there.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use brattice_protocol::hello::Role;
+use tokio::task::AbortHandle;
 
 use crate::server::{Connection, ConnectionId};
 
@@ -35,6 +36,35 @@ pub(super) enum Owner<C> {
     Attached(ConnectionId, C),
     /// Its client is gone, since then.
     Detached(Instant),
+}
+
+/// The wait for somebody who resumes a session without a client: one at a time.
+#[derive(Debug, Default)]
+pub(super) struct Expiry(Mutex<Option<AbortHandle>>);
+
+impl Expiry {
+    /// Waits by this task from now on, instead of by an earlier one.
+    pub(super) fn begin(&self, wait: AbortHandle) {
+        if let Some(earlier) = self.waiting().replace(wait) {
+            earlier.abort();
+        }
+    }
+
+    /// Waits no longer.
+    pub(super) fn cancel(&self) {
+        if let Some(wait) = self.waiting().take() {
+            wait.abort();
+        }
+    }
+
+    /// The wait is over; its own task says so, and goes on.
+    pub(super) fn over(&self) {
+        self.waiting().take();
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Option<AbortHandle>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What a request to resume comes to.
@@ -129,6 +159,19 @@ mod tests {
         assert!(
             owner.admits(client(2)) && !owner.admits(client(1)) && !owner.is_detached_since(now)
         );
+    }
+
+    #[tokio::test]
+    async fn one_wait_for_a_resume_at_a_time_and_none_after_it() {
+        let wait = || tokio::spawn(std::future::pending::<()>());
+        let expiry = Expiry::default();
+        let (first, second) = (wait(), wait());
+        expiry.begin(first.abort_handle());
+        expiry.begin(second.abort_handle());
+        assert!(first.await.unwrap_err().is_cancelled());
+        assert!(!second.is_finished());
+        expiry.cancel();
+        assert!(second.await.unwrap_err().is_cancelled());
     }
 
     #[test]

@@ -12,12 +12,13 @@ use dashmap::DashMap;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use crate::exec::StopReason;
 use crate::server::{Connection, ConnectionId, Descent};
 
+use super::calls::Budget;
 use super::open::{self, Grounds, OpenError};
 use super::owner::{Asker, DETACHED_TTL, Resume};
 use super::session::Session;
+use super::supervisors::Supervisors;
 
 /// All sessions.
 #[derive(Debug)]
@@ -25,6 +26,16 @@ pub(crate) struct Registry {
     grounds: Arc<Grounds>,
     sessions: DashMap<SessionId, Arc<Session>>,
     places: Arc<Semaphore>,
+    shared: Shared,
+}
+
+/// What all sessions have together.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    /// The supervisors that live.
+    pub(super) supervisors: Arc<Supervisors>,
+    /// The bytes of results that may be remembered.
+    pub(super) results: Arc<Budget>,
 }
 
 /// Why a session cannot be named by whoever named it.
@@ -45,7 +56,8 @@ impl Registry {
     /// A daemon without sessions.
     pub(crate) fn new(grounds: Grounds) -> Arc<Self> {
         let places = Arc::new(Semaphore::new(grounds.limits.max_sessions));
-        Arc::new(Registry { grounds: Arc::new(grounds), sessions: DashMap::new(), places })
+        let (grounds, sessions, shared) = (Arc::new(grounds), DashMap::new(), Shared::default());
+        Arc::new(Registry { grounds, sessions, places, shared })
     }
 
     /// What sessions are opened with.
@@ -62,7 +74,7 @@ impl Registry {
         let open = self.grounds.limits.max_sessions;
         let place =
             self.places.clone().try_acquire_owned().map_err(|_| OpenError::Full { open })?;
-        let session = Arc::new(open::open(&self.grounds, params, place, from).await?);
+        let session = Arc::new(open::open(&self.grounds, &self.shared, params, place, from).await?);
         self.sessions.insert(session.id().clone(), session.clone());
         tokio::spawn({
             let session = session.clone();
@@ -98,7 +110,8 @@ impl Registry {
     ) -> Result<Arc<Session>, AccessError> {
         let session = self.get(id)?;
         match session.resume(from) {
-            Resume::Taken | Resume::Unchanged => {}
+            Resume::Taken => session.expiry().cancel(),
+            Resume::Unchanged => {}
             Resume::Held => return Err(AccessError::Held(id.clone())),
         }
         if !from.is_open() {
@@ -132,7 +145,8 @@ impl Registry {
         for session in self.all() {
             if session.release(connection, now) {
                 tracing::info!(session = %session.id(), "the session's client is gone");
-                tokio::spawn(self.clone().expire(session.id().clone(), now));
+                let wait = tokio::spawn(self.clone().expire(session.id().clone(), now));
+                session.expiry().begin(wait.abort_handle());
             }
         }
     }
@@ -153,12 +167,10 @@ impl Registry {
         }
     }
 
-    /// Asks for the end of every running task.
+    /// Asks for the end of every command. Those whose start is on its way are stopped or refused, too.
     pub(crate) fn stop_all(&self) {
         for session in self.all() {
-            for task in session.tasks().all_running() {
-                task.stop(StopReason::Killed { by: "the daemon is shutting down".to_owned() });
-            }
+            session.stop_commands();
         }
     }
 
@@ -178,8 +190,10 @@ impl Registry {
 
     async fn expire(self: Arc<Self>, id: SessionId, since: Instant) {
         tokio::time::sleep(DETACHED_TTL).await;
-        let is_over = self.get(&id).is_ok_and(|session| session.is_detached_since(since));
-        if is_over {
+        let found = self.get(&id).ok();
+        if let Some(session) = found.filter(|session| session.is_detached_since(since)) {
+            // Closing cancels the wait, and this is it.
+            session.expiry().over();
             tracing::info!(session = %id, "nobody has resumed the session in time");
             self.remove(&id).await;
         }
@@ -187,6 +201,7 @@ impl Registry {
 
     async fn remove(&self, id: &SessionId) {
         if let Some((_, session)) = self.sessions.remove(id) {
+            session.expiry().cancel();
             session.close().await;
         }
     }
@@ -204,6 +219,6 @@ impl Registry {
 
 impl Descent for Registry {
     fn is_supervisor(&self, pid: u32) -> bool {
-        self.sessions.iter().any(|entry| entry.value().supervisor_pid() == Some(pid))
+        self.shared.supervisors.contains(pid)
     }
 }

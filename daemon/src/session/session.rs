@@ -23,17 +23,17 @@ use brattice_protocol::session::{self as wire, Counters, Options, SessionSummary
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::exec::spec::TaskSpec;
-use crate::exec::{RunError, Supervisor};
+use crate::exec::{RunError, StopReason, Supervisor};
 use crate::server::{Connection, ConnectionId};
 use crate::toolset::Toolset;
 
-use super::calls::Calls;
+use super::calls::{Budget, Calls};
 use super::command::{Command, StartError, UpdateError, blame};
-use super::environment;
 use super::folder::SessionFolder;
-use super::owner::{Asker, Owner, Resume};
+use super::owner::{Asker, Expiry, Owner, Resume};
 use super::task::Task;
 use super::tasks::Tasks;
+use super::{environment, layers};
 
 /// How long a closing session waits for the answers of its calls, whose commands have ended by then.
 const SETTLE: Duration = Duration::from_secs(10);
@@ -70,13 +70,23 @@ pub(crate) struct Session {
     setup: Setup,
     standing: Mutex<Standing>,
     supervisor: Supervisor,
-    is_closing: AtomicBool,
+    intake: Mutex<Intake>,
     is_lost: AtomicBool,
     tasks: Arc<Tasks<Task>>,
     calls: Arc<Calls>,
     commands: AtomicU64,
     opened: SystemTime,
     owner: Mutex<Owner<Arc<Connection>>>,
+    expiry: Expiry,
+}
+
+/// Whether commands are taken. It only ever moves on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Intake {
+    Open,
+    /// The daemon is about to end.
+    Stopping,
+    Closing,
 }
 
 /// The mode of commands that start from now on, and the layers that hold them.
@@ -94,19 +104,21 @@ impl Session {
         standing: Standing,
         supervisor: Supervisor,
         max_tasks: usize,
+        results: &Arc<Budget>,
         owner: &Arc<Connection>,
     ) -> Self {
         Session {
             setup,
             standing: Mutex::new(standing),
             supervisor,
-            is_closing: AtomicBool::new(false),
+            intake: Mutex::new(Intake::Open),
             is_lost: AtomicBool::new(false),
             tasks: Tasks::new(max_tasks),
-            calls: Calls::new(),
+            calls: Calls::new(results.clone()),
             commands: AtomicU64::new(0),
             opened: SystemTime::now(),
             owner: Mutex::new(Owner::Attached(owner.id(), owner.clone())),
+            expiry: Expiry::default(),
         }
     }
 
@@ -188,7 +200,10 @@ impl Session {
         if self.is_lost() {
             return Err(UpdateError::Lost(self.id().clone()));
         }
-        let layers = layers(&self.supervisor, &self.setup.profile.with_mode(mode)).await;
+        let profile = self.setup.profile.with_mode(mode);
+        let layers = layers::set_up(&self.supervisor, &profile)
+            .await
+            .map_err(|_gone| UpdateError::Lost(self.id().clone()))?;
         *self.standing() = Standing { mode, layers };
         Ok(())
     }
@@ -197,15 +212,13 @@ impl Session {
     ///
     /// Not to be dropped before it returns: the task would run without anybody who knows it.
     pub(crate) async fn start(&self, command: Command) -> Result<Task, StartError> {
-        if self.is_closing.load(Ordering::SeqCst) {
-            return Err(StartError::Closing(self.id().clone()));
-        }
+        self.admit()?;
         if self.is_lost() {
             return Err(StartError::Lost(self.id().clone()));
         }
         let slot = self.tasks.reserve()?;
-        let Standing { mode, layers } = self.standing().clone();
-        let profile = self.setup.profile.with_mode(mode);
+        let profile = self.profile();
+        let mode = profile.mode;
         let mut environment = environment::of_task(&profile, &slot.id());
         environment.extend(self.setup.variables.iter().cloned());
         let Command { program, cwd, stdin, streams, timeout } = command;
@@ -217,16 +230,55 @@ impl Session {
             Ok(handle) => {
                 let task = Task::new(handle);
                 slot.fill(task.clone());
+                // It was on its way while all that ran was stopped: whoever stopped did not find it.
+                if let Err(late) = self.admit() {
+                    task.stop(StopReason::Killed { by: late.to_string() });
+                }
                 Ok(task)
             }
-            Err(RunError::Gone) => Err(StartError::Lost(self.id().clone())),
-            Err(source) => Err(StartError::NotStarted {
-                task: slot.id(),
-                mode,
-                layers,
-                source: blame(source, folder).await,
-            }),
+            Err(RunError::Gone) => {
+                self.admit()?;
+                Err(StartError::Lost(self.id().clone()))
+            }
+            Err(source) => {
+                let source = blame(source, folder).await;
+                let layers = layers::after(mode, &source);
+                Err(StartError::NotStarted { task: slot.id(), mode, layers, source })
+            }
         }
+    }
+
+    fn admit(&self) -> Result<(), StartError> {
+        match *self.intake() {
+            Intake::Open => Ok(()),
+            Intake::Stopping => Err(StartError::Stopping),
+            Intake::Closing => Err(StartError::Closing(self.id().clone())),
+        }
+    }
+
+    /// A task of its own has ended: lets go of its descriptors, and of what is no longer kept of earlier ones.
+    pub(crate) fn ended(&self, task: &Task) {
+        task.keep();
+        self.tasks.settle();
+    }
+
+    /// [`Session::ended`], once it has.
+    pub(crate) async fn ended_in_time(self: Arc<Self>, task: Task) {
+        task.ended().await;
+        self.ended(&task);
+    }
+
+    /// Asks for the end of every command, and starts no more of them.
+    pub(super) fn stop_commands(&self) {
+        self.refuse(Intake::Stopping);
+        for task in self.tasks.all_running() {
+            task.stop(StopReason::Killed { by: StartError::Stopping.to_string() });
+        }
+    }
+
+    fn refuse(&self, intake: Intake) {
+        let mut now = self.intake();
+        *now = intake.max(*now);
     }
 
     /// Counts a result of `bash` for the turn.
@@ -239,11 +291,6 @@ impl Session {
         Counters { commands: self.commands.swap(0, Ordering::Relaxed), ..Counters::default() }
     }
 
-    /// The process below which all its commands are; none once that has ended.
-    pub(super) fn supervisor_pid(&self) -> Option<u32> {
-        (!self.is_lost()).then(|| self.supervisor.pid())
-    }
-
     /// Whether its supervisor has ended by itself.
     pub(crate) fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::SeqCst)
@@ -253,14 +300,14 @@ impl Session {
     pub(super) async fn watch_supervisor(&self) {
         self.supervisor.died().await;
         self.is_lost.store(true, Ordering::SeqCst);
-        if !self.is_closing.load(Ordering::SeqCst) {
+        if *self.intake() < Intake::Closing {
             tracing::error!(session = %self.id(), "the supervisor has ended; running tasks are lost");
         }
     }
 
     /// Stops everything, waits for the answers of its calls, and removes its folder. Nobody can find it any more.
     pub(super) async fn close(self: Arc<Self>) {
-        self.is_closing.store(true, Ordering::SeqCst);
+        self.refuse(Intake::Closing);
         self.supervisor.close().await;
         if tokio::time::timeout(SETTLE, self.calls.settled()).await.is_err() {
             tracing::error!(session = %self.id(), "closed while a call had no answer yet");
@@ -297,6 +344,11 @@ impl Session {
         self.owner().release(connection, now)
     }
 
+    /// The wait for somebody who resumes it.
+    pub(super) fn expiry(&self) -> &Expiry {
+        &self.expiry
+    }
+
     /// Whether nobody has held it since then.
     pub(super) fn is_detached_since(&self, since: Instant) -> bool {
         self.owner().is_detached_since(since)
@@ -307,23 +359,15 @@ impl Session {
         self.owner().connection().cloned()
     }
 
+    fn intake(&self) -> MutexGuard<'_, Intake> {
+        self.intake.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn standing(&self) -> MutexGuard<'_, Standing> {
         self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn owner(&self) -> MutexGuard<'_, Owner<Arc<Connection>>> {
         self.owner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Sets up what holds a mode's commands, ahead of the first one. Where that fails no command of the mode will run, and
-/// each says why; the session itself stands, for what needs no layer.
-pub(super) async fn layers(supervisor: &Supervisor, profile: &Profile) -> LayerReport {
-    match supervisor.prepare(profile).await {
-        Ok(layers) => layers,
-        Err(error) => {
-            tracing::warn!(mode = %profile.mode, error = %crate::fault::chain(&error), "mode cannot be set up");
-            crate::exec::machine_layers().clone()
-        }
     }
 }

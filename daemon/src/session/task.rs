@@ -1,12 +1,12 @@
 //! A task as a session knows it: a handle of `exec` while it runs, and what can still be read once it has ended.
 //!
 //! ```text
-//! Live ──ended, its output in memory──► Kept      the spool's descriptors are let go
-//!   └────ended, its output in a file──► Live      the spool knows what it dropped, so it goes on answering
+//! Live ──ended──► Kept      the spools' descriptors are let go (`kept`)
+//!   └──lost, much printed──► Live      nobody says where its spools are; at most as many as ran when the supervisor died
 //! ```
-//!
-//! A session remembers many ended tasks, and most have printed little. Those hold no descriptor.
 
+use std::io;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,11 +14,13 @@ use brattice_protocol::TaskId;
 use brattice_protocol::outcome::Cause;
 use brattice_protocol::task::TaskStatus;
 use brattice_protocol::tools::Stream;
+use tokio::task::{JoinError, spawn_blocking};
 
-use crate::exec::spec::{Chunk, Progress, StreamEnd, TaskEnd};
+use crate::exec::spec::{Chunk, Progress, TaskEnd};
 use crate::exec::{InputEnd, InputError, ReadError, StopReason, TaskHandle};
 
-use super::tasks::Ends;
+use super::kept::Kept;
+use super::tasks::Entry;
 
 /// A task that was started. Clones are the same task.
 #[derive(Clone, Debug)]
@@ -37,12 +39,15 @@ enum State {
     Kept(Arc<Kept>),
 }
 
-/// What is left of a task that ended and had printed little.
-#[derive(Debug)]
-struct Kept {
-    end: Arc<TaskEnd>,
-    stdout: Vec<u8>,
-    stderr: Vec<u8>,
+/// Why output cannot be told.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OutputError {
+    /// The spool cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The thread that read it ended early.
+    #[error("reading the output was interrupted")]
+    Interrupted(#[source] JoinError),
 }
 
 impl Task {
@@ -99,20 +104,24 @@ impl Task {
         }
     }
 
-    /// At most `limit` bytes of a stream from `offset` on.
+    /// At most `limit` bytes of a stream from `offset` on. What may be on a disk is read by a thread that may wait.
     ///
     /// # Errors
     /// The spool cannot be read.
-    pub(crate) fn read(
+    pub(crate) async fn read(
         &self,
         stream: Stream,
         offset: u64,
         limit: usize,
-    ) -> Result<Chunk, ReadError> {
-        match self.state() {
-            State::Live(handle) => handle.read(stream, offset, limit),
-            State::Kept(kept) => Ok(kept.read(stream, offset, limit)),
-        }
+    ) -> Result<Chunk, OutputError> {
+        let reading = match self.state() {
+            State::Kept(kept) if kept.is_in_memory(stream) => {
+                return Ok(kept.read(stream, offset, limit)?);
+            }
+            State::Kept(kept) => spawn_blocking(move || kept.read(stream, offset, limit)),
+            State::Live(handle) => spawn_blocking(move || handle.read(stream, offset, limit)),
+        };
+        Ok(reading.await.map_err(OutputError::Interrupted)??)
     }
 
     /// Writes to its standard input; returns once its pipe has taken all.
@@ -135,30 +144,13 @@ impl Task {
         }
     }
 
-    /// Lets go of the spool of a task that has ended, where its bytes fit into memory.
-    pub(crate) fn keep(&self) {
-        let State::Live(handle) = self.state() else {
-            return;
-        };
-        let Some(end) = handle.try_ended() else {
-            return;
-        };
-        let read = |stream, end: Option<&StreamEnd>| match end {
-            Some(end) if end.file.is_none() && end.lost.is_none() => whole(&handle, stream, end),
-            Some(_) => None,
-            None => Some(Vec::new()),
-        };
-        let stdout = read(Stream::Stdout, Some(&end.stdout));
-        let stderr = read(Stream::Stderr, end.stderr.as_ref());
-        if let (Some(stdout), Some(stderr)) = (stdout, stderr) {
-            *self.locked() = State::Kept(Arc::new(Kept { end, stdout, stderr }));
+    /// Lets go of the descriptors of a task that has ended.
+    pub(super) fn keep(&self) {
+        if let State::Live(handle) = self.state()
+            && let Some(kept) = handle.try_ended().and_then(|end| Kept::of(&handle, end))
+        {
+            *self.locked() = State::Kept(Arc::new(kept));
         }
-    }
-
-    /// [`Task::keep`], once it has ended.
-    pub(crate) async fn keep_when_ended(self) {
-        self.ended().await;
-        self.keep();
     }
 
     fn state(&self) -> State {
@@ -170,37 +162,40 @@ impl Task {
     }
 }
 
-impl Ends for Task {
+impl Entry for Task {
     fn has_ended(&self) -> bool {
         self.try_ended().is_some()
     }
-}
 
-impl Kept {
-    fn progress(&self) -> Progress {
-        let (stdout, stderr) = (self.stdout.len() as u64, self.stderr.len() as u64);
-        Progress { stdout, stderr, ended: true }
+    fn bytes_on_disk(&self) -> u64 {
+        self.try_ended().map_or(0, |end| files(&end).map(|(_, bytes)| bytes).sum())
     }
 
-    fn read(&self, stream: Stream, offset: u64, limit: usize) -> Chunk {
-        let bytes = match stream {
-            Stream::Stdout => &self.stdout,
-            Stream::Stderr => &self.stderr,
+    fn discard(&self) {
+        let Some(end) = self.try_ended() else {
+            return;
         };
-        let from = usize::try_from(offset).map_or(bytes.len(), |from| from.min(bytes.len()));
-        let data = bytes[from..bytes.len().min(from.saturating_add(limit))].to_vec();
-        Chunk { data, offset, skipped: 0 }
+        let task = self.id().clone();
+        spawn_blocking(move || {
+            for (path, _) in files(&end) {
+                if let Err(error) = std::fs::remove_file(path)
+                    && error.kind() != io::ErrorKind::NotFound
+                {
+                    tracing::warn!(%task, path = %path.display(), %error, "output cannot be removed");
+                }
+            }
+        });
     }
 }
 
-/// All bytes of a stream, if that is what the spool gives.
-fn whole(handle: &TaskHandle, stream: Stream, end: &StreamEnd) -> Option<Vec<u8>> {
-    if end.bytes == 0 {
-        return Some(Vec::new());
-    }
-    let length = usize::try_from(end.bytes).ok()?;
-    let chunk = handle.read(stream, 0, length).ok()?;
-    (chunk.offset == 0 && chunk.data.len() == length).then_some(chunk.data)
+/// The files that hold an ended task's output, and how much each does.
+fn files(end: &TaskEnd) -> impl Iterator<Item = (&Path, u64)> {
+    [Some(&end.stdout), end.stderr.as_ref()].into_iter().flatten().filter_map(|stream| {
+        let lost = stream.lost.as_ref().map_or(0, |lost| lost.bytes);
+        let dropped = stream.dropped.1.saturating_sub(stream.dropped.0);
+        let bytes = stream.bytes.saturating_sub(lost).saturating_sub(dropped);
+        Some((stream.file.as_deref()?, bytes))
+    })
 }
 
 /// The state of a task that ended so (tools, "Background tasks").
@@ -215,10 +210,20 @@ const fn status_after(cause: Cause) -> TaskStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exec::spec::StreamEnd;
     use brattice_policy::Mode;
+    use brattice_protocol::outcome::Lost;
     use std::time::Duration;
 
-    fn kept() -> Kept {
+    #[test]
+    fn what_is_on_disk_is_what_was_neither_dropped_nor_lost() {
+        let lost = Lost { bytes: 3, error: "ENOSPC".to_owned() };
+        let stdout = StreamEnd {
+            bytes: 100,
+            dropped: (40, 60),
+            file: Some("/s/bash-1.stdout".into()),
+            lost: Some(lost),
+        };
         let end = TaskEnd {
             cause: Cause::Exited,
             exit_code: Some(0),
@@ -228,29 +233,15 @@ mod tests {
             user: Duration::ZERO,
             sys: Duration::ZERO,
             max_rss: 0,
-            stdout: StreamEnd { bytes: 5, ..StreamEnd::default() },
-            stderr: None,
+            stdout,
+            stderr: Some(StreamEnd { bytes: 5, ..StreamEnd::default() }),
             leftovers: None,
             unkillable: Vec::new(),
             mode: Mode::ReadOnly,
             layers: brattice_policy::layer::LayerReport::default(),
         };
-        Kept { end: Arc::new(end), stdout: b"hello".to_vec(), stderr: Vec::new() }
-    }
-
-    #[test]
-    fn kept_output_is_read_by_offset() {
-        let kept = kept();
-        let read = |stream, offset, limit| {
-            let Chunk { data, offset, skipped } = kept.read(stream, offset, limit);
-            (String::from_utf8(data).unwrap(), offset, skipped)
-        };
-        assert_eq!(read(Stream::Stdout, 0, 100), ("hello".to_owned(), 0, 0));
-        assert_eq!(read(Stream::Stdout, 1, 3), ("ell".to_owned(), 1, 0));
-        assert_eq!(read(Stream::Stdout, 5, 3), (String::new(), 5, 0));
-        assert_eq!(read(Stream::Stdout, u64::MAX, 3), (String::new(), u64::MAX, 0));
-        assert_eq!(read(Stream::Stderr, 0, 3), (String::new(), 0, 0));
-        assert_eq!(kept.progress(), Progress { stdout: 5, stderr: 0, ended: true });
+        let files: Vec<_> = files(&end).collect();
+        assert_eq!(files, [(Path::new("/s/bash-1.stdout"), 77)]);
     }
 
     #[test]

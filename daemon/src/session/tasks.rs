@@ -1,20 +1,36 @@
 //! The tasks of a session: their numbers, how many may run, and which finished ones can still be read.
 //!
+//! ```text
+//! reserve ─► starting ─fill─► running ─ends─► finished ──(100 later ends)──► forgotten, its files removed
+//!                                                └──(512 MiB of later spools)──► its files removed, its facts stay
+//! ```
+//!
 //! A number is given when a task is about to start and never again, whether or not it starts. What a task is and how
-//! it ends is `exec`'s; the table only finds it by name.
+//! it ends is `exec`'s; the table only finds it by name. Ends are noticed at each look at the table, so that a task that
+//! has ended never counts as running.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use brattice_protocol::TaskId;
 
-/// Finished tasks that can still be read by id. Older ones keep only their files until the session closes.
+/// Finished tasks that can still be read by id.
 const KEPT_FINISHED: usize = 100;
 
+/// Bytes on disk of all finished tasks of a session. The newest one keeps its files whatever their size (each of its two
+/// streams has a cap), because its result has just named them.
+const KEPT_BYTES: u64 = 512 << 20;
+
 /// What the table must know of a task.
-pub(crate) trait Ends {
+pub(crate) trait Entry: Clone {
     /// Whether it has ended.
     fn has_ended(&self) -> bool;
+
+    /// Bytes that it has on disk once it has ended.
+    fn bytes_on_disk(&self) -> u64;
+
+    /// Removes what it has on disk. It has ended.
+    fn discard(&self);
 }
 
 /// The tasks of one session.
@@ -28,7 +44,19 @@ pub(crate) struct Tasks<T> {
 struct Table<T> {
     next: u64,
     starting: usize,
-    tasks: BTreeMap<u64, T>,
+    running: BTreeMap<u64, T>,
+    /// In the order of their ends.
+    finished: VecDeque<Finished<T>>,
+    /// Of all finished ones.
+    bytes: u64,
+}
+
+#[derive(Debug)]
+struct Finished<T> {
+    number: u64,
+    task: T,
+    /// On disk; 0 once its files are removed.
+    bytes: u64,
 }
 
 /// As many tasks run as may.
@@ -41,25 +69,38 @@ pub(crate) struct TooManyTasks {
 
 /// A number and a place for a task that is about to start; given back when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Slot<T: Ends> {
+pub(crate) struct Slot<T> {
     number: u64,
     tasks: Arc<Tasks<T>>,
 }
 
-impl<T: Ends> Tasks<T> {
+impl<T> Tasks<T> {
     /// An empty table.
     pub(crate) fn new(max_running: usize) -> Arc<Self> {
-        let table = Table { next: 1, starting: 0, tasks: BTreeMap::new() };
+        let table = Table {
+            next: 1,
+            starting: 0,
+            running: BTreeMap::new(),
+            finished: VecDeque::new(),
+            bytes: 0,
+        };
         Arc::new(Tasks { table: Mutex::new(table), max_running })
     }
 
+    fn table(&self) -> MutexGuard<'_, Table<T>> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T: Entry> Tasks<T> {
     /// A place for one more task.
     ///
     /// # Errors
     /// As many run as may.
     pub(crate) fn reserve(self: &Arc<Self>) -> Result<Slot<T>, TooManyTasks> {
+        self.settle();
         let mut table = self.table();
-        let running = table.running();
+        let running = table.starting + table.running.len();
         if running >= self.max_running {
             return Err(TooManyTasks { running });
         }
@@ -71,62 +112,89 @@ impl<T: Ends> Tasks<T> {
 
     /// How many run or are about to.
     pub(crate) fn running(&self) -> usize {
-        self.table().running()
+        self.settle();
+        let table = self.table();
+        table.starting + table.running.len()
     }
 
-    fn table(&self) -> MutexGuard<'_, Table<T>> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<T: Ends + Clone> Tasks<T> {
     /// The task of that name, if it is one of this session's that can still be read.
     pub(crate) fn find(&self, task: &TaskId) -> Option<T> {
         let number = task.as_str().strip_prefix("bash-")?.parse().ok()?;
         // Only the one spelling: `bash-01` and `bash-+1` parse too.
-        let found = self.table().tasks.get(&number).cloned();
-        found.filter(|_| *task == id(number))
+        self.table().find(number).filter(|_| *task == id(number))
     }
 
     /// Those that run.
     pub(crate) fn all_running(&self) -> Vec<T> {
-        self.table().tasks.values().filter(|task| !task.has_ended()).cloned().collect()
+        self.settle();
+        self.table().running.values().cloned().collect()
+    }
+
+    /// Takes note of ends, and removes files of finished tasks beyond what is kept.
+    pub(crate) fn settle(&self) {
+        // What is removed is a task's own business, which the table's lock does not wait for.
+        let discarded = self.table().settle();
+        discarded.iter().for_each(Entry::discard);
     }
 }
 
-impl<T: Ends> Table<T> {
-    fn running(&self) -> usize {
-        self.starting + self.tasks.values().filter(|task| !task.has_ended()).count()
+impl<T: Entry> Table<T> {
+    fn find(&self, number: u64) -> Option<T> {
+        let finished = || self.finished.iter().find(|finished| finished.number == number);
+        self.running.get(&number).or_else(|| Some(&finished()?.task)).cloned()
     }
 
-    fn forget_oldest_finished(&mut self) {
-        let finished: Vec<u64> = self
-            .tasks
-            .iter()
-            .filter(|(_, task)| task.has_ended())
-            .map(|(number, _)| *number)
-            .collect();
-        for number in finished.iter().take(finished.len().saturating_sub(KEPT_FINISHED)) {
-            self.tasks.remove(number);
+    /// Moves what has ended, and returns whose files are to be removed.
+    fn settle(&mut self) -> Vec<T> {
+        let Table { running, finished, bytes: total, .. } = self;
+        running.retain(|number, task| {
+            let has_ended = task.has_ended();
+            if has_ended {
+                let bytes = task.bytes_on_disk();
+                *total += bytes;
+                finished.push_back(Finished { number: *number, task: task.clone(), bytes });
+            }
+            !has_ended
+        });
+        let mut discarded = Vec::new();
+        while self.finished.len() > KEPT_FINISHED
+            && let Some(mut forgotten) = self.finished.pop_front()
+        {
+            discarded.extend(forgotten.discard(&mut self.bytes));
         }
+        for older in 0..self.finished.len().saturating_sub(1) {
+            if self.bytes <= KEPT_BYTES {
+                break;
+            }
+            discarded.extend(self.finished[older].discard(&mut self.bytes));
+        }
+        discarded
     }
 }
 
-impl<T: Ends> Slot<T> {
+impl<T: Entry> Finished<T> {
+    /// The task, if it has files to be removed; they are no longer counted.
+    fn discard(&mut self, total: &mut u64) -> Option<T> {
+        *total -= self.bytes;
+        (std::mem::take(&mut self.bytes) > 0).then(|| self.task.clone())
+    }
+}
+
+impl<T: Entry> Slot<T> {
+    /// The task has started.
+    pub(crate) fn fill(self, task: T) {
+        self.tasks.table().running.insert(self.number, task);
+    }
+}
+
+impl<T> Slot<T> {
     /// The task's id.
     pub(crate) fn id(&self) -> TaskId {
         id(self.number)
     }
-
-    /// The task has started.
-    pub(crate) fn fill(self, task: T) {
-        let mut table = self.tasks.table();
-        table.tasks.insert(self.number, task);
-        table.forget_oldest_finished();
-    }
 }
 
-impl<T: Ends> Drop for Slot<T> {
+impl<T> Drop for Slot<T> {
     fn drop(&mut self) {
         self.tasks.table().starting -= 1;
     }
@@ -137,68 +205,5 @@ fn id(number: u64) -> TaskId {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::atomic::{AtomicBool, Ordering};
-
-    #[derive(Clone, Debug, Default)]
-    struct Fake(Arc<AtomicBool>);
-
-    impl Fake {
-        fn end(&self) {
-            self.0.store(true, Ordering::SeqCst);
-        }
-    }
-
-    impl Ends for Fake {
-        fn has_ended(&self) -> bool {
-            self.0.load(Ordering::SeqCst)
-        }
-    }
-
-    fn start(tasks: &Arc<Tasks<Fake>>) -> Fake {
-        let fake = Fake::default();
-        tasks.reserve().unwrap().fill(fake.clone());
-        fake
-    }
-
-    #[test]
-    fn numbers_only_ever_grow() {
-        let tasks = Tasks::<Fake>::new(4);
-        start(&tasks).end();
-        drop(tasks.reserve().unwrap());
-        start(&tasks);
-        let found = ["bash-1", "bash-2", "bash-3", "bash-03", "bash-+3", "bash-4", "x"]
-            .map(|name| tasks.find(&TaskId::new(name)).is_some());
-        assert_eq!(found, [true, false, true, false, false, false, false]);
-        assert_eq!(tasks.reserve().unwrap().id(), TaskId::new("bash-4"));
-    }
-
-    #[test]
-    fn one_more_than_may_run_is_refused_until_one_ends() {
-        let tasks = Tasks::<Fake>::new(2);
-        let first = start(&tasks);
-        let slot = tasks.reserve().unwrap();
-        assert_eq!(tasks.reserve().unwrap_err(), TooManyTasks { running: 2 });
-        drop(slot);
-        start(&tasks);
-        assert_eq!(tasks.running(), 2);
-        assert!(tasks.reserve().is_err());
-        first.end();
-        assert_eq!((tasks.running(), tasks.all_running().len()), (1, 1));
-        assert!(tasks.reserve().is_ok());
-    }
-
-    #[test]
-    fn only_the_newest_finished_tasks_can_be_read_and_every_running_one() {
-        let tasks = Tasks::<Fake>::new(2);
-        let running = start(&tasks);
-        for _ in 0..KEPT_FINISHED + 5 {
-            start(&tasks).end();
-        }
-        // The newest had not ended when it was taken in, so one more than is kept is still there.
-        assert_eq!(tasks.table().tasks.len(), 1 + KEPT_FINISHED + 1);
-        assert!(tasks.find(&TaskId::new("bash-1")).is_some() && !running.has_ended());
-        assert!(tasks.find(&TaskId::new("bash-5")).is_none());
-    }
-}
+#[path = "tasks_tests.rs"]
+mod tests;

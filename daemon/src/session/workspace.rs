@@ -173,7 +173,7 @@ fn folder(role: Role, given: &str, path: &Path) -> Result<PathBuf, WorkspaceErro
 }
 
 impl OwnPaths {
-    /// Refuses a root that holds a path of the daemon's, or lies in its state folder, where records and spools of other
+    /// Refuses a root that holds a path of the daemon's, or lies in its state folder, where spools of other
     /// sessions are.
     fn check(&self, root: &Root) -> Result<(), WorkspaceError> {
         let sockets = self.sockets.iter().map(|path| (Own::Sockets, path));

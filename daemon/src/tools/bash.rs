@@ -1,7 +1,7 @@
 //! The tool `bash`, in the foreground: a command from its arguments to its end.
 //!
-//! It needs no more than the session's mode. Every fault that the model can mend is a result; an error comes back only
-//! where the session cannot take the call at all.
+//! It needs no more than the session's mode. Every fault is a result, in words: one of the arguments, one that keeps the
+//! command from starting, and one of the session, which cannot take the call just then.
 
 use brattice_policy::Mode;
 use brattice_policy::layer::LayerReport;
@@ -17,7 +17,7 @@ use crate::session::{Command, RunningCall, Session, StartError, Task};
 use crate::toolset::render::{CallFate, CommandText, Rendered, render_command};
 use crate::toolset::{BashArguments, Timeout, Toolset, parse_bash};
 
-use super::call::{Answer, Report};
+use super::call::{Answer, Keeping, Report};
 use super::watch::Watcher;
 
 /// Runs one call of `bash`.
@@ -26,12 +26,11 @@ pub(super) async fn run(
     call: &RunningCall,
     arguments: &Map<String, Value>,
     report: &mut Report<'_>,
-) -> Result<Answer, RpcError> {
+) -> Answer {
     let toolset = session.toolset();
-    let refused = |text: &str| Answer::refused(toolset.error(text));
     let arguments = match parse_bash(toolset, arguments) {
         Ok(arguments) => arguments,
-        Err(fault) => return Ok(refused(&fault.to_string())),
+        Err(fault) => return Answer::refused(toolset.error(&fault.to_string())),
     };
     report.set_title(title(&arguments));
     let command = Command {
@@ -47,12 +46,19 @@ pub(super) async fn run(
             let end = not_started(mode, layers, chain(&source));
             refused_by_start(toolset, &task, &end, arguments.timeout)
         }
-        Err(error @ (StartError::Busy(_) | StartError::Lost(_) | StartError::Closing(_))) => {
-            return Err(error.into());
-        }
+        Err(error) => return Answer::turned_away(toolset.error(&turned_away(&error))),
     };
     session.count_command();
-    Ok(answer)
+    answer
+}
+
+/// Why the session did not take the command, and the way out.
+fn turned_away(error: &StartError) -> String {
+    let fault = RpcError::from(error);
+    match fault.data.hint {
+        Some(hint) => format!("{}; {hint}", fault.message),
+        None => fault.message,
+    }
 }
 
 /// Waits for the command's end, or stops it where the call is withdrawn, and puts it into words.
@@ -76,53 +82,34 @@ async fn finish(
             () = watcher.run() => {}
         }
     };
-    watcher.finish();
+    // First, so that small outputs are read once.
+    session.ended(task);
+    watcher.finish().await;
     // A command may have ended by itself just before it was to be stopped; then its end is told as it was.
     if end.cause != Cause::Killed {
         fate = CallFate::Finished;
     }
-    let (stdout, stderr) = tails(task, &end, session.toolset()).await;
-    task.keep();
+    let bytes = session.toolset().tail_bytes();
+    let stdout = tail(task, Stream::Stdout, &end.stdout, bytes).await;
+    let stderr = match &end.stderr {
+        Some(end) => tail(task, Stream::Stderr, end, bytes).await,
+        None => Chunk::default(),
+    };
     let text =
         CommandText { task: task.id(), end: &end, stdout: &stdout, stderr: &stderr, timeout, fate };
     render_command(session.toolset(), &text).into()
 }
 
-/// The ends of both streams. One that cannot be read any more is shown as nothing, and its range says so.
-async fn tails(task: &Task, end: &TaskEnd, toolset: &'static Toolset) -> (Chunk, Chunk) {
-    let ends = (end.stdout.clone(), end.stderr.clone().unwrap_or_default());
-    let is_in_memory = ends.0.file.is_none() && ends.1.file.is_none();
-    let task = task.clone();
-    let read = move || {
-        let tail = |stream, end: &StreamEnd| tail(&task, stream, end, toolset.tail_bytes());
-        (tail(Stream::Stdout, &ends.0), tail(Stream::Stderr, &ends.1))
-    };
-    if is_in_memory {
-        return read();
-    }
-    match tokio::task::spawn_blocking(read).await {
-        Ok(tails) => tails,
-        Err(error) => {
-            tracing::error!(%error, "reading a command's output was interrupted");
-            (unread(&end.stdout), end.stderr.as_ref().map(unread).unwrap_or_default())
-        }
-    }
-}
-
-fn tail(task: &Task, stream: Stream, end: &StreamEnd, bytes: usize) -> Chunk {
+/// The end of a stream. One that cannot be read any more is shown as nothing, and its range says so.
+async fn tail(task: &Task, stream: Stream, end: &StreamEnd, bytes: usize) -> Chunk {
     if end.bytes == 0 {
         return Chunk::default();
     }
     let from = end.bytes.saturating_sub(bytes as u64);
-    task.read(stream, from, bytes).unwrap_or_else(|error| {
+    task.read(stream, from, bytes).await.unwrap_or_else(|error| {
         tracing::error!(task = %task.id(), error = %chain(&error), "output cannot be read");
-        unread(end)
+        Chunk { data: Vec::new(), offset: end.bytes, skipped: end.bytes }
     })
-}
-
-/// Nothing, at the stream's end.
-fn unread(end: &StreamEnd) -> Chunk {
-    Chunk { data: Vec::new(), offset: end.bytes, skipped: end.bytes }
 }
 
 fn refused_by_start(toolset: &Toolset, task: &TaskId, end: &TaskEnd, timeout: Timeout) -> Answer {
@@ -166,7 +153,7 @@ fn title(arguments: &BashArguments) -> String {
 
 impl From<Rendered> for Answer {
     fn from(Rendered { text, is_error, outcome }: Rendered) -> Self {
-        Answer { text, is_error, outcome: Some(outcome) }
+        Answer { text, is_error, outcome: Some(outcome), kept: Keeping::Kept }
     }
 }
 

@@ -1,5 +1,7 @@
 //! One call: admitted, told, run, and kept in the ledger.
 
+use std::sync::Arc;
+
 use brattice_protocol::outcome::CommandOutcome;
 use brattice_protocol::tools::{
     CallFinished, CallParams, CallResult, CallStarted, CallStatus, Content, META_CALL,
@@ -8,7 +10,7 @@ use brattice_protocol::{CallId, RpcError, TaskId};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::server::Delivery;
+use crate::server::{Body, Delivery};
 use crate::session::{Admission, RunningCall, Session};
 use crate::toolset::{self, ToolKind};
 
@@ -17,9 +19,12 @@ use super::bash;
 /// Runs a call, or finds what it gave when it was sent before.
 ///
 /// # Errors
-/// `invalid` for an id that stands for another call; `busy` or `unavailable` where the session cannot take it. All else
-/// is a result.
-pub(crate) async fn call(session: &Session, params: CallParams) -> Result<CallResult, RpcError> {
+/// `invalid` for an id that stands for another call, `unavailable` where a result is no longer kept. All else is a
+/// result.
+pub(crate) async fn call(
+    session: &Arc<Session>,
+    params: CallParams<Value>,
+) -> Result<Body, RpcError> {
     match session.calls().admit(&params)? {
         Admission::Known(known) => known.result().await,
         Admission::New(call) => run(session, call, &params).await,
@@ -29,29 +34,39 @@ pub(crate) async fn call(session: &Session, params: CallParams) -> Result<CallRe
 async fn run(
     session: &Session,
     call: RunningCall,
-    params: &CallParams,
-) -> Result<CallResult, RpcError> {
+    params: &CallParams<Value>,
+) -> Result<Body, RpcError> {
     let mut report = Report::new(session, call.id(), &params.name);
-    let answered = match toolset::find(session.disabled(), &params.name) {
-        Ok(ToolKind::Bash) => bash::run(session, &call, &params.arguments, &mut report).await,
-        Err(unknown) => Ok(Answer::refused(session.toolset().error(&unknown.to_string()))),
+    let toolset = session.toolset();
+    let answer = match (toolset::find(session.disabled(), &params.name), &params.arguments) {
+        (Err(unknown), _) => Answer::refused(toolset.error(&unknown.to_string())),
+        (Ok(ToolKind::Bash), Value::Object(arguments)) => {
+            bash::run(session, &call, arguments, &mut report).await
+        }
+        (Ok(_), other) => Answer::refused(toolset.error(&no_object(other))),
     };
-    match answered {
-        Ok(answer) => {
-            report.finished(if answer.is_error {
-                CallStatus::Failed
-            } else {
-                CallStatus::Completed
-            });
-            let result = answer.into_result(call.id());
-            call.finish(&result);
-            Ok(result)
-        }
-        Err(error) => {
-            call.withdraw(error.clone());
-            Err(error)
-        }
+    // From here to the answer nothing waits, so that the notification and the answer are written together.
+    report.finished(if answer.is_error { CallStatus::Failed } else { CallStatus::Completed });
+    let kept = answer.kept;
+    let result = Body::of(&answer.into_result(call.id()))?;
+    match kept {
+        Keeping::Kept => call.finish(result.clone()),
+        Keeping::MayRunAgain => call.withdraw(result.clone()),
     }
+    Ok(result)
+}
+
+/// Why arguments of this shape are none.
+fn no_object(came: &Value) -> String {
+    let came = match came {
+        Value::Null => "null",
+        Value::Bool(_) => "a truth value",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    };
+    format!("`arguments`: expected an object that holds the tool's arguments, got {came}")
 }
 
 /// What a tool answers.
@@ -63,25 +78,35 @@ pub(super) struct Answer {
     pub(super) is_error: bool,
     /// The same facts as data; none where nothing came to run.
     pub(super) outcome: Option<CommandOutcome>,
+    /// Whether the call's id is used up.
+    pub(super) kept: Keeping,
+}
+
+/// What becomes of a call's id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keeping {
+    /// Sent again it is answered the same.
+    Kept,
+    /// Sent again it may run: it did not for a reason that passes.
+    MayRunAgain,
 }
 
 impl Answer {
     /// A call that came to nothing, and why.
     pub(super) fn refused(text: String) -> Self {
-        Answer { text, is_error: true, outcome: None }
+        Answer { text, is_error: true, outcome: None, kept: Keeping::Kept }
     }
 
-    fn into_result(self, call: &CallId) -> CallResult {
-        let structured_content = self.outcome.map_or(Value::Null, |outcome| {
-            serde_json::to_value(outcome).unwrap_or_else(|error| {
-                tracing::error!(%call, %error, "an outcome cannot be written");
-                Value::Null
-            })
-        });
+    /// A call that the session could not take, and why.
+    pub(super) fn turned_away(text: String) -> Self {
+        Answer { kept: Keeping::MayRunAgain, ..Answer::refused(text) }
+    }
+
+    fn into_result(self, call: &CallId) -> CallResult<Option<CommandOutcome>> {
         CallResult {
             content: vec![Content::Text { text: self.text }],
             is_error: self.is_error,
-            structured_content,
+            structured_content: self.outcome,
             meta: Map::from_iter([(META_CALL.to_owned(), call.as_str().into())]),
         }
     }
@@ -144,8 +169,39 @@ impl<'a> Report<'a> {
         let Some(client) = self.session.audience() else {
             return;
         };
-        if super::notify(&client, method, params) == Delivery::Dropped {
+        if client.notify(method, params) == Delivery::Dropped {
             tracing::debug!(session = %self.session.id(), call = %self.call, method, "the client was not told");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn arguments_that_are_no_object_are_named_with_what_came() {
+        let cases = [(json!(null), "null"), (json!("ls"), "text"), (json!(["ls"]), "an array")];
+        for (came, word) in cases {
+            let expected = format!(
+                "`arguments`: expected an object that holds the tool's arguments, got {word}"
+            );
+            assert_eq!(no_object(&came), expected);
+        }
+    }
+
+    #[test]
+    fn what_came_to_nothing_has_null_for_its_facts() {
+        let result = Answer::refused("no".to_owned()).into_result(&CallId::new("call-1"));
+        assert_eq!(
+            serde_json::to_value(result).unwrap(),
+            json!({
+                "content": [{"type": "text", "text": "no"}],
+                "isError": true,
+                "structuredContent": null,
+                "_meta": {"dev.brattice/call": "call-1"},
+            })
+        );
     }
 }

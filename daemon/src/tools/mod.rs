@@ -13,25 +13,11 @@
 //!
 //! A call runs to its end whether or not its client is still there; the ledger keeps its result. Words and declarations
 //! are the toolset's; what runs and how it ends is the session's and its supervisor's. A supervisor that dies ends the
-//! command as `lost`, which is a result like any other.
+//! command as `lost`, which is a result like any other; so is a session that cannot take a command just then, but such a
+//! call is not kept: sent again, it may run.
 
 mod bash;
 mod call;
 mod watch;
 
-use serde::Serialize;
-
-use crate::server::{Connection, Delivery};
-
 pub(crate) use call::call;
-
-/// Tells a client something about a call.
-fn notify(client: &Connection, method: &str, params: &impl Serialize) -> Delivery {
-    match serde_json::to_value(params) {
-        Ok(params) => client.notify(method, params),
-        Err(error) => {
-            tracing::error!(method, %error, "a notification cannot be written");
-            Delivery::Dropped
-        }
-    }
-}

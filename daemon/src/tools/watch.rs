@@ -13,11 +13,10 @@ use brattice_protocol::hello::Watch;
 use brattice_protocol::tools::{CallOutput, Stream};
 use brattice_protocol::{CallId, SessionId};
 
-use crate::exec::ReadError;
 use crate::exec::spec::{Chunk, Progress};
 use crate::fault::chain;
 use crate::server::{Connection, Delivery};
-use crate::session::{Session, Task};
+use crate::session::{OutputError, Session, Task};
 
 /// Most bytes of one notification.
 const MAX_BYTES: u64 = 64 << 10;
@@ -28,6 +27,15 @@ const PACE: Duration = Duration::from_millis(60);
 
 /// How long a call without a watcher waits before it looks again: its session may have been resumed.
 const IDLE: Duration = Duration::from_millis(250);
+
+/// What comes after the bytes that are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    /// More of the stream, perhaps.
+    MayCome,
+    /// The stream's end.
+    None,
+}
 
 /// Follows the output of one call.
 pub(super) struct Watcher<'a> {
@@ -55,14 +63,14 @@ impl<'a> Watcher<'a> {
             if seen.ended {
                 return std::future::pending().await;
             }
-            let told = self.tell(seen);
+            let told = self.tell(seen).await;
             tokio::time::sleep(PACE * told.max(1)).await;
         }
     }
 
     /// Tells what is left once the command has ended.
-    pub(super) fn finish(mut self) {
-        self.tell(Progress { ended: true, ..self.task.progress() });
+    pub(super) async fn finish(mut self) {
+        self.tell(Progress { ended: true, ..self.task.progress() }).await;
     }
 
     fn client(&self) -> Option<Arc<Connection>> {
@@ -70,7 +78,8 @@ impl<'a> Watcher<'a> {
     }
 
     /// Tells both streams up to `progress`; returns how many notifications that took.
-    fn tell(&mut self, progress: Progress) -> u32 {
+    async fn tell(&mut self, progress: Progress) -> u32 {
+        let rest = if progress.ended { Rest::None } else { Rest::MayCome };
         let Some(client) = self.client() else {
             return 0;
         };
@@ -81,8 +90,8 @@ impl<'a> Watcher<'a> {
             let Some(from) = next_offset(*sent, end) else {
                 continue;
             };
-            let part = match self.task.read(stream, from, MAX_BYTES as usize) {
-                Ok(chunk) => whole_characters(chunk, from, progress.ended),
+            let part = match self.task.read(stream, from, MAX_BYTES as usize).await {
+                Ok(chunk) => whole_characters(chunk, from, rest),
                 Err(error) => return self.give_up(&error, told),
             };
             if part.data.is_empty() {
@@ -104,7 +113,7 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    fn give_up(&self, error: &ReadError, told: u32) -> u32 {
+    fn give_up(&self, error: &OutputError, told: u32) -> u32 {
         tracing::warn!(session = %self.session.id(), call = %self.call, error = %chain(error), "output cannot be read");
         told
     }
@@ -126,7 +135,7 @@ fn notify(
         data,
         encoding,
     };
-    super::notify(client, "call.output", &output)
+    client.notify("call.output", &output)
 }
 
 /// Where to read next: after what was sent, or at the newest bytes where that is too far behind.
@@ -136,7 +145,7 @@ fn next_offset(sent: u64, end: u64) -> Option<u64> {
 
 /// The chunk without a torn character at its end, which is sent when the rest of it has come, and without one at its
 /// start where bytes before it were skipped. Bytes that are no UTF-8 anyway stay as they are.
-fn whole_characters(mut chunk: Chunk, asked: u64, is_last: bool) -> Chunk {
+fn whole_characters(mut chunk: Chunk, asked: u64, rest: Rest) -> Chunk {
     let is_continuation = |byte: &&u8| **byte & 0b1100_0000 == 0b1000_0000;
     let skipped_before = asked > 0 || chunk.skipped > 0;
     let torn = chunk.data.iter().take(4).take_while(is_continuation).count();
@@ -145,7 +154,7 @@ fn whole_characters(mut chunk: Chunk, asked: u64, is_last: bool) -> Chunk {
         chunk.offset += torn as u64;
         chunk.skipped += torn as u64;
     }
-    if !is_last
+    if rest == Rest::MayCome
         && let Err(error) = std::str::from_utf8(&chunk.data)
         && error.error_len().is_none()
     {
@@ -163,9 +172,9 @@ fn is_text(bytes: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn cut(data: &[u8], offset: u64, is_last: bool) -> (Vec<u8>, u64) {
+    fn cut(data: &[u8], offset: u64, rest: Rest) -> (Vec<u8>, u64) {
         let chunk = Chunk { data: data.to_vec(), offset, skipped: 0 };
-        let whole = whole_characters(chunk, offset, is_last);
+        let whole = whole_characters(chunk, offset, rest);
         (whole.data, whole.offset)
     }
 
@@ -179,20 +188,23 @@ mod tests {
     #[test]
     fn a_torn_character_waits_for_its_rest_unless_there_is_none() {
         let euro = "€".as_bytes();
-        assert_eq!(cut(&[b"ab", &euro[..2]].concat(), 0, false), (b"ab".to_vec(), 0));
-        assert_eq!(cut(&euro[..2], 0, true), (euro[..2].to_vec(), 0));
+        assert_eq!(cut(&[b"ab", &euro[..2]].concat(), 0, Rest::MayCome), (b"ab".to_vec(), 0));
+        assert_eq!(cut(&euro[..2], 0, Rest::None), (euro[..2].to_vec(), 0));
     }
 
     #[test]
     fn the_rest_of_a_character_that_was_skipped_is_left_out() {
         let euro = "€".as_bytes();
-        assert_eq!(cut(&[&euro[1..], b"ab"].concat(), 7, false), (b"ab".to_vec(), 9));
-        assert_eq!(cut(&[&euro[1..], b"ab"].concat(), 0, false), ([&euro[1..], b"ab"].concat(), 0));
+        assert_eq!(cut(&[&euro[1..], b"ab"].concat(), 7, Rest::MayCome), (b"ab".to_vec(), 9));
+        assert_eq!(
+            cut(&[&euro[1..], b"ab"].concat(), 0, Rest::MayCome),
+            ([&euro[1..], b"ab"].concat(), 0)
+        );
     }
 
     #[test]
     fn what_is_no_utf8_stays() {
         let binary = [0x80, 0xff, 0xfe, b'a'];
-        assert_eq!(cut(&binary, 5, false), (binary.to_vec(), 5));
+        assert_eq!(cut(&binary, 5, Rest::MayCome), (binary.to_vec(), 5));
     }
 }

@@ -1,7 +1,9 @@
 //! Landlock rulesets: the one of a mode, and the one that every command gets for itself.
 //!
-//! - **D1**, the mode's: every access right that the kernel knows is handled, so that what no grant opens is refused;
-//!   both scopes, where the ABI has them. The launcher enters it and everything below inherits it.
+//! - **D1**, the mode's: every right on files that the kernel knows is handled, so that what no grant opens is refused;
+//!   both scopes, where the ABI has them; and with `network = "none"` every right on ports. (Rules on ports name one
+//!   port each, so a session with the whole network handles none of them; seccomp bounds its families.) The launcher
+//!   enters it and everything below inherits it.
 //! - **D2 and D3**, a command's: nothing but the signal scope, so that a keeper's broadcast reaches its own command
 //!   and no other, and a command reaches neither its keeper nor another command. A ruleset must handle at least one
 //!   right, and a layer that does not handle `REFER` refuses every rename and link between folders: so exactly that
@@ -11,17 +13,23 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset,
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset,
     RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
 };
 use rustix::fs::{FileType, Mode as FileMode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
 use crate::grant::GrantReason;
-use crate::{Access, Grant};
+use crate::{Access, Grant, Network, Profile};
 
 /// The least ABI for a confined mode: below it files can be truncated whatever the rules say.
 pub const LEAST_ABI: u32 = 3;
+
+/// The first ABI with rights on TCP ports.
+pub const PORTS_ABI: u32 = 4;
+
+/// The newest ABI whose rights are handled here; a newer kernel's further rights are not.
+pub const NEWEST_ABI: u32 = 10;
 
 /// The first ABI with scopes on signals and abstract sockets.
 pub const SCOPES_ABI: u32 = 6;
@@ -46,10 +54,9 @@ pub enum BuildError {
     Unsupported,
 }
 
-/// What the two errors that people meet mean here.
+/// What an error that means something else to most means here.
 fn hint(source: Errno) -> &'static str {
     match source {
-        Errno::NOENT => ": it is gone",
         Errno::LOOP => ": a symbolic link has taken its place, or that of a folder above it",
         _ => "",
     }
@@ -64,18 +71,21 @@ impl From<RulesetError> for BuildError {
 /// The ruleset D1 of a mode, for `sys::landlock::restrict_self`.
 ///
 /// # Errors
-/// A granted path that is gone, or a kernel that refuses. `/dev/tty` and its like may be absent in a container:
-/// a device that does not exist needs no rule.
-pub fn mode_ruleset(grants: &[Grant], abi: u32) -> Result<OwnedFd, BuildError> {
+/// A granted path that is gone, or a kernel that refuses. Devices and shared memory may be absent in a container: what
+/// does not exist needs no rule.
+pub fn mode_ruleset(profile: &Profile, abi: u32) -> Result<OwnedFd, BuildError> {
     let known = known(abi);
     let mut ruleset = strict().handle_access(AccessFs::from_all(known))?;
+    if profile.network == Network::None && abi >= PORTS_ABI {
+        ruleset = ruleset.handle_access(AccessNet::from_all(known))?;
+    }
     if abi >= SCOPES_ABI {
         ruleset = ruleset.scope(Scope::from_all(known))?;
     }
     let mut ruleset = ruleset.create()?;
-    for grant in grants {
+    for grant in &profile.grants() {
         let fd = match pin(grant) {
-            Err(Errno::NOENT | Errno::NXIO) if grant.access == Access::Device => continue,
+            Err(Errno::NOENT | Errno::NXIO) if is_optional(grant) => continue,
             other => {
                 other.map_err(|source| BuildError::Open { path: grant.path.clone(), source })?
             }
@@ -140,6 +150,11 @@ pub fn pin(grant: &Grant) -> Result<OwnedFd, Errno> {
     rustix::fs::openat2(rustix::fs::CWD, &grant.path, flags, FileMode::empty(), resolve)
 }
 
+/// Whether a rule may be left out where its path does not exist.
+fn is_optional(grant: &Grant) -> bool {
+    matches!(grant.reason, GrantReason::Device | GrantReason::SharedMemory)
+}
+
 fn is_folder(fd: &OwnedFd) -> bool {
     rustix::fs::fstat(fd).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_dir())
 }
@@ -188,13 +203,10 @@ mod tests {
     }
 
     #[test]
-    fn a_grant_that_is_gone_is_named() {
-        let grant = Grant {
-            path: "/nonexistent/root".into(),
-            access: Access::Write,
-            reason: GrantReason::Workspace,
-        };
-        let error = mode_ruleset(&[grant], LEAST_ABI).unwrap_err();
-        assert_eq!(error.to_string(), "cannot open /nonexistent/root to grant it: it is gone");
+    fn a_root_that_is_gone_is_named() {
+        let mut profile = crate::profile::tests::profile(crate::Mode::WorkspaceWrite);
+        profile.temp = std::env::temp_dir();
+        let error = mode_ruleset(&profile, LEAST_ABI).unwrap_err();
+        assert_eq!(error.to_string(), "cannot open /ws to grant it");
     }
 }

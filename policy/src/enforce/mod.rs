@@ -4,7 +4,6 @@
 //! privileges (capabilities, limits, `no_new_privs`), then Landlock, then, in the zygote, seccomp. A layer that
 //! cannot be applied is an error of the step; nothing runs behind a part of a sandbox.
 
-pub mod errno;
 pub mod landlock;
 pub mod privileges;
 pub mod probe;

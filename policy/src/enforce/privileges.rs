@@ -6,8 +6,8 @@ use rustix::process::{
 };
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
-use super::errno;
 use crate::Limits;
+use crate::sys::errno;
 
 /// Capabilities that root's commands keep, for the files that they own or make inside their roots. The rules on
 /// paths bound what they reach.

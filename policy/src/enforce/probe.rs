@@ -2,10 +2,10 @@
 
 use rustix::io::Errno;
 
-use super::errno;
-use super::landlock::{LEAST_ABI, SCOPES_ABI};
+use super::landlock::{LEAST_ABI, NEWEST_ABI, SCOPES_ABI};
+use crate::Mode;
 use crate::layer::{Layer, LayerName, LayerReport, LayerState};
-use crate::{Mode, sys};
+use crate::sys::{self, errno};
 
 /// What the kernel answered when it was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +57,11 @@ impl Machine {
             Ok(abi) if abi < LEAST_ABI => missing(format!(
                 "Landlock ABI {abi} cannot keep files from being truncated; Linux 6.2 (ABI {LEAST_ABI}) is the least"
             )),
+            Ok(abi) if abi > NEWEST_ABI => Layer::with(
+                LayerName::Landlock,
+                LayerState::Partial,
+                format!("this kernel's Landlock ABI {abi} is newer than this version knows; rights beyond ABI {NEWEST_ABI} are not handled"),
+            ),
             Ok(_) => Layer::on(LayerName::Landlock),
         }
     }
@@ -110,8 +115,8 @@ fn not_in_this_version() -> [Layer; 3] {
         Layer::with(
             LayerName::Namespaces,
             LayerState::Off,
-            "not in this version: /tmp is refused instead of private, /dev/shm is the host's, network = \"loopback\" \
-             cannot be had",
+            "not in this version: /tmp is refused instead of private, /dev/shm is the host's, .git/hooks is not protected, \
+             network = \"loopback\" cannot be had",
         ),
         Layer::with(
             LayerName::Cgroup,
@@ -140,7 +145,8 @@ mod tests {
             (Ok(3), On, Off),
             (Ok(5), On, Off),
             (Ok(6), On, On),
-            (Ok(99), On, On),
+            (Ok(10), On, On),
+            (Ok(99), LayerState::Partial, On),
         ];
         for (landlock, files, scopes) in cases {
             let machine = Machine { landlock, seccomp: Ok(()) };

@@ -2,8 +2,8 @@
 
 use rustix::io::Errno;
 
+use super::errno;
 use super::fd::last_errno;
-use crate::enforce::errno;
 
 /// Which side of a fork this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,6 +4,7 @@
 //! the wrapper would be unsound in general (fork, vfork) or because the call is too new or too rare. Each block
 //! states the invariant that makes it sound. Callers elsewhere are compiled with `deny(unsafe_code)`.
 
+pub mod errno;
 pub mod fd;
 pub mod fork;
 pub mod landlock;

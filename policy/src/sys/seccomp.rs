@@ -2,8 +2,8 @@
 
 use rustix::io::Errno;
 
+use super::errno;
 use super::fd::last_errno;
-use crate::enforce::errno;
 
 /// One instruction of classic BPF, as the kernel takes it (`struct sock_filter` of `linux/filter.h`).
 #[repr(C)]

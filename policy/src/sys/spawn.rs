@@ -1,7 +1,8 @@
 //! Starting a program from a keeper: `clone(CLONE_VM | CLONE_VFORK)` on a stack of its own, then exec.
 //!
 //! The parent is suspended until the child has exec'd or ended, and the child shares its memory: a step that fails
-//! is told by writing to a variable, and "exec'd" is told from "died before exec" by that same variable. `fork`
+//! is told by writing to a variable. A child that is killed before its exec looks like a program that was killed at its
+//! start, which is what it is to whoever waits for it. `fork`
 //! would copy page tables, and `libc::vfork` returns twice on one stack, which no Rust code survives.
 
 use std::ffi::{CStr, CString};
@@ -179,7 +180,8 @@ fn place_descriptors(shared: &mut Shared) -> Result<(), Errno> {
         .map(|_| ())
 }
 
-/// Tries the candidates in turn and returns the error that tells most, as execvp(3) does.
+/// Tries the candidates in turn and returns the error that tells most, as execvp(3) does, but for ENOEXEC: a file without
+/// an interpreter is not guessed to be a shell's.
 fn exec_first(shared: &Shared) -> Errno {
     let mut told = Errno::NOENT;
     for path in &shared.candidates {

@@ -17,6 +17,7 @@ use crate::cli::failure::NOBODY_READS;
 use crate::cli::terminal::Format;
 use crate::cli::{Context, Failure};
 use crate::commands::interrupt::Interrupts;
+use crate::commands::temporary::open;
 
 /// Runs the command and gives its exit status, or the one that tells why it has none.
 pub(crate) async fn run(context: &Context, arguments: Run) -> Result<ExitCode, Failure> {
@@ -26,7 +27,7 @@ pub(crate) async fn run(context: &Context, arguments: Run) -> Result<ExitCode, F
     let source = Source::of_stdin().map_err(Failure::Input)?;
     let client = context.agent().await?;
     let mut interrupts = Interrupts::listen()?;
-    let session = interrupts.guard(client.session_open(&params)).await?.session;
+    let session = open(&client, &params, &mut interrupts).await?.session;
     let followed = async {
         let start = start_params(session.clone(), words, timeout, &source);
         let task = Task::start(&client, &start).await?;

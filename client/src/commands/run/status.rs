@@ -1,6 +1,7 @@
 //! The exit status that tells how a command ended.
 
 use brattice_protocol::outcome::{Cause, CommandOutcome};
+use brattice_protocol::signal::signal_number;
 
 use crate::cli::Failure;
 
@@ -21,29 +22,6 @@ pub(super) fn exit_status(outcome: &CommandOutcome) -> Result<u8, Failure> {
             let status = signal.map(|number| 128 + number).or(outcome.exit_code);
             status.and_then(|status| u8::try_from(status).ok()).ok_or(Failure::Lost)
         }
-    }
-}
-
-/// A signal's number by its name, on the architectures that Brattice runs on (x86-64 and arm64 agree; signal(7)).
-fn signal_number(name: &str) -> Option<i32> {
-    const NAMES: [&str; 31] = [
-        "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
-        "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
-        "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
-    ];
-    /// The first one that the C library hands out (nptl(7)).
-    const FIRST_REAL_TIME: i32 = 34;
-    let short = name.strip_prefix("SIG")?;
-    if let Some(at) = NAMES.iter().position(|known| *known == short) {
-        return i32::try_from(at + 1).ok();
-    }
-    match short.strip_prefix("RTMIN") {
-        Some("") => Some(FIRST_REAL_TIME),
-        Some(more) => {
-            more.strip_prefix('+')?.parse::<i32>().ok().map(|more| FIRST_REAL_TIME + more)
-        }
-        // A number that has no name.
-        None => short.parse().ok(),
     }
 }
 

@@ -4,12 +4,12 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use brattice_policy::enforce::probe::Machine;
 use brattice_policy::enforce::seccomp::Selection;
-use brattice_policy::enforce::{errno, landlock, privileges, seccomp};
+use brattice_policy::enforce::{landlock, privileges, seccomp};
 use brattice_policy::layer::LayerName;
+use brattice_policy::sys::errno;
 use brattice_policy::sys::signal::Broadcast;
 use brattice_policy::{Limits, Profile, sys};
 
-use super::failure;
 use crate::exec::message::{FailedStep, Failure};
 
 /// How this mode's commands are held.
@@ -41,17 +41,17 @@ pub(super) fn enter(profile: &Profile, limits: &Limits) -> Result<Confinement, F
             LayerName::Seccomp => FailedStep::Seccomp,
             _ => FailedStep::Landlock,
         };
-        return Err(failure(step, &missing.reason.as_deref().unwrap_or("missing")));
+        return Err(Failure::new(step, &missing.reason.as_deref().unwrap_or("missing")));
     }
     let abi = machine.abi();
-    privileges::drop_all(limits).map_err(|error| failure(FailedStep::Privileges, &error))?;
-    let domain = landlock::mode_ruleset(&profile.grants(), abi)
-        .map_err(|error| chain(FailedStep::Landlock, &error))?;
+    privileges::drop_all(limits).map_err(|error| Failure::new(FailedStep::Privileges, &error))?;
+    let domain = landlock::mode_ruleset(profile, abi)
+        .map_err(|error| Failure::caused(FailedStep::Landlock, &error))?;
     let scoped = abi >= landlock::SCOPES_ABI;
     let command = scoped.then(landlock::command_ruleset).transpose();
-    let command = command.map_err(|error| chain(FailedStep::Domain, &error))?;
+    let command = command.map_err(|error| Failure::caused(FailedStep::Domain, &error))?;
     sys::landlock::restrict_self(domain.as_fd())
-        .map_err(|errno| failure(FailedStep::Landlock, &errno::explain(errno)))?;
+        .map_err(|errno| Failure::new(FailedStep::Landlock, &errno::explain(errno)))?;
     let filter = Selection { network: profile.network, scoped };
     Ok(match command {
         Some(command) => Confinement::Scoped { command, filter },
@@ -66,7 +66,7 @@ impl Confinement {
         match self {
             Confinement::Scoped { .. } => Broadcast::check(supervisor)
                 .map(Some)
-                .map_err(|error| failure(FailedStep::Domain, &error)),
+                .map_err(|error| Failure::new(FailedStep::Domain, &error)),
             Confinement::Unscoped { .. } | Confinement::None => Ok(None),
         }
     }
@@ -77,7 +77,7 @@ impl Confinement {
             Confinement::None => Ok(()),
             Confinement::Scoped { filter, .. } | Confinement::Unscoped { filter } => {
                 sys::seccomp::install(&seccomp::filter(*filter))
-                    .map_err(|error| failure(FailedStep::Seccomp, &error))
+                    .map_err(|error| Failure::new(FailedStep::Seccomp, &error))
             }
         }
     }
@@ -89,15 +89,4 @@ impl Confinement {
             Confinement::Unscoped { .. } | Confinement::None => None,
         }
     }
-}
-
-/// A failure that tells the error and its causes.
-fn chain(step: FailedStep, error: &dyn std::error::Error) -> Failure {
-    let mut detail = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        detail = format!("{detail}: {cause}");
-        source = cause.source();
-    }
-    Failure { step, detail }
 }

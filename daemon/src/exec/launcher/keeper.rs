@@ -18,15 +18,14 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use brattice_policy::enforce::errno;
 use brattice_policy::sys;
+use brattice_policy::sys::errno;
 use brattice_policy::sys::spawn::{Exec, Stack, Step, StepError, spawn};
 use brattice_policy::sys::wait::{Reaped, Usage, reap};
 use brattice_protocol::outcome::ProcessFacts;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::confine::Confinement;
-use super::failure;
 use super::plan::{Base, Prepared, TEXT};
 use super::stop::{Reach, Stop};
 use crate::exec::channel::{Channel, ChannelError, Received};
@@ -64,24 +63,24 @@ fn start<'a>(
 ) -> Result<Option<Keeper<'a>>, Failure> {
     sys::signal::keep_children();
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
-        .map_err(|errno| failure(FailedStep::Process, &errno::explain(errno)))?;
+        .map_err(|errno| Failure::new(FailedStep::Process, &errno::explain(errno)))?;
     if let Some(ruleset) = confinement.command_ruleset() {
         sys::landlock::restrict_self(ruleset.as_fd())
-            .map_err(|errno| failure(FailedStep::Domain, &errno::explain(errno)))?;
+            .map_err(|errno| Failure::new(FailedStep::Domain, &errno::explain(errno)))?;
     }
     let reach = match confinement.broadcast(supervisor)? {
         Some(broadcast) => Reach::Domain(broadcast),
         None => Reach::Descendants,
     };
     let events = sys::signal::child_events()
-        .map_err(|errno| failure(FailedStep::Descriptors, &errno::explain(errno)))?;
-    let base = base.prepared().map_err(|error| failure(FailedStep::Exec, &error))?;
+        .map_err(|errno| Failure::new(FailedStep::Descriptors, &errno::explain(errno)))?;
+    let base = base.prepared().map_err(|error| Failure::caused(FailedStep::Exec, &error))?;
     let mut stack = Stack::new();
     rehearse(&base)?;
     let received = match channel.receive::<ToKeeper>() {
         Ok(received) => received,
         Err(ChannelError::Closed) => return Ok(None),
-        Err(error) => return Err(failure(FailedStep::Descriptors, &error)),
+        Err(error) => return Err(Failure::new(FailedStep::Descriptors, &error)),
     };
     let Received { message: ToKeeper::Run { kind, cwd, environment }, descriptors } = received
     else {
@@ -106,7 +105,7 @@ fn start<'a>(
 /// Takes and plans a task that is none, while nobody waits. After a fork every page is shared until it is written to,
 /// and the first write costs a fault: those of the real task have happened then.
 fn rehearse(base: &Prepared<'_>) -> Result<(), Failure> {
-    let fail = |error: &dyn std::fmt::Display| failure(FailedStep::Descriptors, error);
+    let fail = |error: &dyn std::fmt::Display| Failure::new(FailedStep::Descriptors, error);
     let (near, far) = Channel::pair().map_err(|errno| fail(&errno::explain(errno)))?;
     let environment = (0..8).map(|_| ("BRATTICE_REHEARSAL".to_owned(), "x".repeat(64))).collect();
     let run = ToKeeper::Run { kind: ProgramKind::Bash, cwd: "/".into(), environment };
@@ -133,11 +132,11 @@ fn launch(
     stack: &mut Stack,
 ) -> Result<u32, Failure> {
     let [stdin, stdout, stderr, text] = <[OwnedFd; 4]>::try_from(descriptors).map_err(|_| {
-        failure(FailedStep::Descriptors, &"the request came without its descriptors")
+        Failure::new(FailedStep::Descriptors, &"the request came without its descriptors")
     })?;
     let words = base
         .words(kind, &text, environment, cwd)
-        .map_err(|error| failure(FailedStep::Exec, &error))?;
+        .map_err(|error| Failure::caused(FailedStep::Exec, &error))?;
     let mut descriptors = vec![(stdin.as_fd(), 0), (stdout.as_fd(), 1), (stderr.as_fd(), 2)];
     if kind == ProgramKind::Bash {
         descriptors.push((text.as_fd(), TEXT));

@@ -21,16 +21,15 @@ mod plan;
 mod stop;
 mod zygote;
 
-use std::fmt::Display;
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::ExitCode;
 
-use brattice_policy::enforce::errno;
 use brattice_policy::sys;
+use brattice_policy::sys::errno;
 use brattice_policy::sys::fork::{Fork, SingleThreaded};
 use brattice_policy::sys::signal::{Broadcast, TreeSignal};
 
-use super::channel::{Channel, ChannelError};
+use super::channel::Channel;
 use super::message::{FailedStep, Failure, FromLauncher, ToLauncher};
 use zygote::Zygote;
 
@@ -74,28 +73,28 @@ fn inherited_channel() -> std::io::Result<Channel> {
 
 /// Sets everything up and forks the zygote, whose channel is put into `zygote` meanwhile.
 fn set_up(channel: &Channel, zygote: &mut Option<OwnedFd>) -> Result<Role, Failure> {
-    let mut received =
-        channel.receive::<ToLauncher>().map_err(|error| failure(FailedStep::Launcher, &error))?;
-    let ToLauncher::Setup { profile, limits, bash, supervisor } = received.message else {
-        return Err(failure(FailedStep::Launcher, &"swept before it was set up"));
-    };
+    let mut received = channel
+        .receive::<ToLauncher>()
+        .map_err(|error| Failure::new(FailedStep::Launcher, &error))?;
+    let ToLauncher { profile, limits, bash, supervisor } = received.message;
     let (Some(environment), Some(far)) = (received.descriptors.pop(), received.descriptors.pop())
     else {
-        return Err(failure(FailedStep::Launcher, &"the set-up came without its descriptors"));
+        return Err(Failure::new(FailedStep::Launcher, &"the set-up came without its descriptors"));
     };
     let far = zygote.insert(far);
     sys::fd::close_on_exec_from(3)
-        .map_err(|errno| failure(FailedStep::Descriptors, &errno::explain(errno)))?;
+        .map_err(|errno| Failure::new(FailedStep::Descriptors, &errno::explain(errno)))?;
     sys::signal::block_all()
-        .map_err(|errno| failure(FailedStep::Process, &errno::explain(errno)))?;
+        .map_err(|errno| Failure::new(FailedStep::Process, &errno::explain(errno)))?;
     let confinement = confine::enter(&profile, &limits)?;
     let sweep = confinement.broadcast(supervisor)?;
     let base = plan::Base::read(environment, bash)
-        .map_err(|error| failure(FailedStep::Descriptors, &error))?;
-    let single = SingleThreaded::check().map_err(|error| failure(FailedStep::Fork, &error))?;
-    match single.fork().map_err(|error| failure(FailedStep::Fork, &error))? {
+        .map_err(|error| Failure::caused(FailedStep::Descriptors, &error))?;
+    let single = SingleThreaded::check().map_err(|error| Failure::new(FailedStep::Fork, &error))?;
+    match single.fork().map_err(|error| Failure::new(FailedStep::Fork, &error))? {
         Fork::Child => {
-            let far = far.try_clone().map_err(|error| failure(FailedStep::Descriptors, &error))?;
+            let far =
+                far.try_clone().map_err(|error| Failure::new(FailedStep::Descriptors, &error))?;
             Ok(Role::Zygote(Box::new(Zygote::new(
                 Channel::from_fd(far),
                 base,
@@ -108,23 +107,17 @@ fn set_up(channel: &Channel, zygote: &mut Option<OwnedFd>) -> Result<Role, Failu
     }
 }
 
-/// Tells that it is ready, then waits for the sweep or for the supervisor's end.
+/// Tells that it is ready, then waits for the supervisor to close the mode, or to end.
 fn serve(channel: &Channel, sweep: Option<Broadcast>) -> ExitCode {
     // The zygote ends when its own channel closes; nobody waits for it here.
     sys::signal::discard_children();
-    if channel.send(&FromLauncher::Ready { pid: std::process::id() }, Vec::new()).is_ok() {
-        match channel.receive::<ToLauncher>() {
-            Ok(_) | Err(ChannelError::Closed) => {}
-            Err(_) => return ExitCode::FAILURE,
-        }
+    let said = FromLauncher::Ready { pid: std::process::id() };
+    if channel.send(&said, Vec::new()).is_ok() {
+        // Nothing more is ever said to a launcher: this waits for the supervisor's closing.
+        while channel.receive::<ToLauncher>().is_ok() {}
     }
     match sweep.map(|broadcast| broadcast.send(TreeSignal::Kill)) {
         None | Some(Ok(()) | Err(sys::Errno::SRCH)) => ExitCode::SUCCESS,
         Some(Err(_)) => ExitCode::FAILURE,
     }
-}
-
-/// A step that failed, and why.
-fn failure(step: FailedStep, detail: &dyn Display) -> Failure {
-    Failure { step, detail: detail.to_string() }
 }

@@ -28,7 +28,7 @@ pub(super) enum PlanError {
     #[error("a NUL byte in the program's arguments, environment or folder")]
     Nul(#[from] NulError),
     /// A memory file cannot be read.
-    #[error("cannot read what was handed over: {0}")]
+    #[error("cannot read what was handed over")]
     Read(#[from] std::io::Error),
     /// No arguments at all.
     #[error("there is no program to run")]
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn the_text_of_a_command_is_in_no_argument() {
-        let text = memory::sealed("text", b"echo secret").unwrap();
+        let text = memory::file("text", b"echo secret").unwrap();
         let words = base(&[])
             .prepared()
             .unwrap()
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_program_is_looked_for_along_the_path() {
-        let text = memory::sealed("argv", &memory::join([b"ls".to_vec(), b"-l".to_vec()])).unwrap();
+        let text = memory::file("argv", &memory::join([b"ls".to_vec(), b"-l".to_vec()])).unwrap();
         let words = base(&["PATH=/a::/b"])
             .prepared()
             .unwrap()

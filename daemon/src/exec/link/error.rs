@@ -1,6 +1,9 @@
 //! Why a supervisor or a task could not be started, in whole sentences: they end up in results that people read.
 
+use std::fmt;
 use std::path::PathBuf;
+
+use brattice_policy::layer::LayerName;
 
 use crate::exec::channel::ChannelError;
 use crate::exec::message::{FailedStep, Failure};
@@ -34,10 +37,10 @@ pub(crate) enum SupervisorError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum RunError {
     /// A layer of the sandbox, or a process that sets it up, failed.
-    #[error("the sandbox cannot be set up here: {layer}: {detail}; nothing ran")]
+    #[error("the sandbox cannot be set up here: {step}: {detail}; nothing ran")]
     Setup {
-        /// The layer or step.
-        layer: &'static str,
+        /// The step.
+        step: FailedStep,
         /// The kernel's answer and what to do.
         detail: String,
     },
@@ -58,10 +61,46 @@ pub(crate) enum RunError {
     Gone,
 }
 
+impl RunError {
+    /// The layer of the sandbox that failed, where it was one.
+    pub(crate) fn layer(&self) -> Option<LayerName> {
+        match self {
+            RunError::Setup { step, .. } => match step {
+                FailedStep::Privileges => Some(LayerName::Privileges),
+                FailedStep::Landlock => Some(LayerName::Landlock),
+                FailedStep::Domain => Some(LayerName::LandlockScopes),
+                FailedStep::Seccomp => Some(LayerName::Seccomp),
+                FailedStep::Supervisor
+                | FailedStep::Launcher
+                | FailedStep::Fork
+                | FailedStep::Descriptors
+                | FailedStep::Directory
+                | FailedStep::Process
+                | FailedStep::Exec => None,
+            },
+            RunError::Start { .. } | RunError::Request { .. } | RunError::Gone => None,
+        }
+    }
+}
+
+impl From<ChannelError> for RunError {
+    fn from(error: ChannelError) -> Self {
+        RunError::Request { detail: crate::fault::chain(&error) }
+    }
+}
+
 impl From<Failure> for RunError {
     fn from(Failure { step, detail }: Failure) -> Self {
-        let layer = match step {
-            FailedStep::Directory | FailedStep::Exec => return RunError::Start { detail },
+        match step {
+            FailedStep::Directory | FailedStep::Exec => RunError::Start { detail },
+            _ => RunError::Setup { step, detail },
+        }
+    }
+}
+
+impl fmt::Display for FailedStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
             FailedStep::Supervisor => "supervisor",
             FailedStep::Launcher => "launcher",
             FailedStep::Privileges => "privileges",
@@ -69,9 +108,10 @@ impl From<Failure> for RunError {
             FailedStep::Seccomp => "seccomp",
             FailedStep::Fork => "starting a process",
             FailedStep::Descriptors => "descriptors",
+            FailedStep::Directory => "working directory",
             FailedStep::Domain => "landlock scopes",
             FailedStep::Process => "process",
-        };
-        RunError::Setup { layer, detail }
+            FailedStep::Exec => "exec",
+        })
     }
 }

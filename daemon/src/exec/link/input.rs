@@ -68,10 +68,10 @@ async fn write(mut pipe: Sender, mut queue: mpsc::Receiver<Chunk>) {
             queue.close();
             drop(pipe);
             // Whoever asked may have gone; the input ends all the same.
-            return taken.send(written).unwrap_or(());
+            taken.send(written).ok();
+            return;
         }
-        if taken.send(written).is_err() {
-            continue;
-        }
+        // Whoever asked may have gone; the input goes on.
+        taken.send(written).ok();
     }
 }

@@ -1,45 +1,31 @@
 //! The tokio task that owns the channel to a supervisor.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use brattice_policy::Profile;
 use brattice_policy::layer::LayerReport;
 use brattice_protocol::TaskId;
 use tokio::io::Interest;
 use tokio::net::UnixDatagram;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::error::RunError;
 use super::task::TaskHandle;
 use crate::exec::channel::{Channel, ChannelError, Packet, Received};
-use crate::exec::message::{Failure, FromSupervisor, Spooled, ToSupervisor};
+use crate::exec::message::{Failure, FromSupervisor, RunRequest, Spooled, ToSupervisor};
 
 /// Requests that wait to be sent. One that finds no room waits in its caller.
 const QUEUE: usize = 256;
 
-/// A message to the supervisor and the descriptors beside it.
-#[derive(Debug)]
-pub(super) struct Outgoing {
-    message: ToSupervisor,
-    descriptors: Vec<OwnedFd>,
-}
-
-impl Outgoing {
-    pub(super) fn plain(message: ToSupervisor) -> Self {
-        Outgoing { message, descriptors: Vec::new() }
-    }
-
-    pub(super) fn with(message: ToSupervisor, descriptor: OwnedFd) -> Self {
-        Outgoing { message, descriptors: vec![descriptor] }
-    }
-}
-
 /// The way to the supervisor, and who waits for its answers.
 #[derive(Clone, Debug)]
 pub(super) struct Post {
-    outgoing: mpsc::Sender<Outgoing>,
+    outgoing: mpsc::Sender<Packet>,
     waiting: Arc<Mutex<Waiting>>,
+    /// Wakes the sending side for what is in [`Waiting::short`].
+    wake: Arc<Notify>,
 }
 
 #[derive(Debug, Default)]
@@ -51,6 +37,28 @@ struct Waiting {
     ready: Option<oneshot::Sender<Result<(), Failure>>>,
     next_sequence: u64,
     is_closed: bool,
+    short: Short,
+}
+
+/// Messages that nobody waits for: at most one of a kind and task, so that asking again and again costs nothing.
+#[derive(Debug, Default)]
+struct Short {
+    stops: BTreeMap<TaskId, String>,
+    notifies: BTreeMap<TaskId, (u64, u64)>,
+    close: bool,
+}
+
+impl Short {
+    fn take(&mut self) -> Vec<ToSupervisor> {
+        let Short { stops, notifies, close } = std::mem::take(self);
+        let stops = stops.into_iter().map(|(task, by)| ToSupervisor::Stop { task, by });
+        let notifies = notifies.into_iter().map(|(task, (stdout, stderr))| ToSupervisor::Notify {
+            task,
+            stdout,
+            stderr,
+        });
+        stops.chain(notifies).chain(close.then_some(ToSupervisor::Close)).collect()
+    }
 }
 
 impl Post {
@@ -62,17 +70,17 @@ impl Post {
         channel.set_nonblocking()?;
         // The runtime knows stream and datagram sockets; packets keep their borders as datagrams do. It only tells when
         // the socket is ready: what is read and written is the channel's.
-        let socket =
-            UnixDatagram::from_std(std::os::unix::net::UnixDatagram::from(channel.into_fd()))?;
-        let channel = Channel::over(socket);
+        let socket = std::os::unix::net::UnixDatagram::from(channel.into_fd());
+        let channel = Channel::over(UnixDatagram::from_std(socket)?);
         let (outgoing, queue) = mpsc::channel(QUEUE);
         let (say_ready, ready) = oneshot::channel();
         let waiting =
             Arc::new(Mutex::new(Waiting { ready: Some(say_ready), ..Waiting::default() }));
-        let post = Post { outgoing, waiting: Arc::clone(&waiting) };
+        let wake = Arc::new(Notify::new());
+        let post = Post { outgoing, waiting: Arc::clone(&waiting), wake: Arc::clone(&wake) };
         tokio::spawn(async move {
             tokio::select! {
-                () = send(&channel, queue) => {}
+                () = send(&channel, queue, &waiting, &wake) => {}
                 () = receive(&channel, &waiting) => {}
             }
             drop(channel);
@@ -82,24 +90,34 @@ impl Post {
     }
 
     /// Asks for a mode to be set up.
-    pub(super) async fn prepare(
-        &self,
-        profile: brattice_policy::Profile,
-    ) -> Result<LayerReport, RunError> {
+    pub(super) async fn prepare(&self, profile: Profile) -> Result<LayerReport, RunError> {
         let (answer, answered) = oneshot::channel();
         let sequence = {
             let mut waiting = lock(&self.waiting);
             waiting.next_sequence += 1;
-            let sequence = waiting.next_sequence;
-            waiting.preparing.insert(sequence, answer);
-            sequence
+            waiting.next_sequence
         };
-        self.send(Outgoing::plain(ToSupervisor::Prepare { sequence, profile })).await?;
+        // Written down first: what cannot be sent must have nobody waiting for its answer.
+        let packet = Packet::new(&ToSupervisor::Prepare { sequence, profile }, Vec::new())?;
+        {
+            let mut waiting = lock(&self.waiting);
+            if waiting.is_closed {
+                return Err(RunError::Gone);
+            }
+            waiting.preparing.insert(sequence, answer);
+        }
+        self.send(packet).await?;
         answered.await.unwrap_or(Err(RunError::Gone))
     }
 
     /// Asks for a task to be started, and returns once it was or was not.
-    pub(super) async fn run(&self, task: &TaskHandle, request: Outgoing) -> Result<(), RunError> {
+    pub(super) async fn run(
+        &self,
+        task: &TaskHandle,
+        request: Box<RunRequest>,
+        text: OwnedFd,
+    ) -> Result<(), RunError> {
+        let packet = Packet::new(&ToSupervisor::Run(request), vec![text])?;
         let (answer, answered) = oneshot::channel();
         {
             let mut waiting = lock(&self.waiting);
@@ -109,40 +127,56 @@ impl Post {
             waiting.tasks.insert(task.id().clone(), task.clone());
             waiting.starting.insert(task.id().clone(), answer);
         }
-        self.send(request).await?;
+        self.send(packet).await?;
         answered.await.unwrap_or(Err(RunError::Gone))
     }
 
-    async fn send(&self, outgoing: Outgoing) -> Result<(), RunError> {
-        self.outgoing.send(outgoing).await.map_err(|_| RunError::Gone)
+    async fn send(&self, packet: Packet) -> Result<(), RunError> {
+        self.outgoing.send(packet).await.map_err(|_| RunError::Gone)
     }
 
-    /// Sends a message that nobody waits for. When the queue is full it is sent by a task of its own, in any order with
-    /// others of its kind; when the supervisor is gone there is nothing to do.
-    pub(super) fn send_soon(&self, outgoing: Outgoing) {
-        if let Err(mpsc::error::TrySendError::Full(outgoing)) = self.outgoing.try_send(outgoing) {
-            let queue = self.outgoing.clone();
-            tokio::spawn(async move { queue.send(outgoing).await.unwrap_or(()) });
-        }
+    /// Asks for a task's end. The first reason counts.
+    pub(super) fn stop(&self, task: &TaskId, by: String) {
+        lock(&self.waiting).short.stops.entry(task.clone()).or_insert(by);
+        self.wake.notify_one();
+    }
+
+    /// Asks to be told once the task's streams are longer than this.
+    pub(super) fn notify(&self, task: &TaskId, known: (u64, u64)) {
+        lock(&self.waiting).short.notifies.insert(task.clone(), known);
+        self.wake.notify_one();
+    }
+
+    /// Asks the supervisor to stop everything and to end.
+    pub(super) fn close(&self) {
+        lock(&self.waiting).short.close = true;
+        self.wake.notify_one();
     }
 }
 
-async fn send(channel: &Channel<UnixDatagram>, mut queue: mpsc::Receiver<Outgoing>) {
-    while let Some(Outgoing { message, descriptors }) = queue.recv().await {
-        let Ok(packet) = Packet::new(&message, descriptors) else {
-            tracing::error!("a message to the supervisor is too large");
-            continue;
+async fn send(
+    channel: &Channel<UnixDatagram>,
+    mut queue: mpsc::Receiver<Packet>,
+    waiting: &Mutex<Waiting>,
+    wake: &Notify,
+) {
+    loop {
+        // Handles hold the sender, and the supervisor's end is seen by the receiving side: the queue does not run dry.
+        let packets = tokio::select! {
+            biased;
+            Some(packet) = queue.recv() => vec![packet],
+            () = wake.notified() => {
+                let short = lock(waiting).short.take();
+                short.iter().filter_map(|message| Packet::new(message, Vec::new()).ok()).collect()
+            }
         };
-        let sent = channel
-            .holder()
-            .async_io(Interest::WRITABLE, || ready_or(channel.send_packet(&packet)))
-            .await;
-        if !matches!(sent, Ok(Ok(()))) {
-            return;
+        for packet in packets {
+            let sent = || ready_or(channel.send_packet(&packet));
+            if !matches!(channel.holder().async_io(Interest::WRITABLE, sent).await, Ok(Ok(()))) {
+                return;
+            }
         }
     }
-    // Every handle is gone; the channel stays open for what the supervisor has to say.
-    std::future::pending().await
 }
 
 async fn receive(channel: &Channel<UnixDatagram>, waiting: &Mutex<Waiting>) {
@@ -177,7 +211,7 @@ fn deliver(received: Received<FromSupervisor>, waiting: &Mutex<Waiting>) {
         FromSupervisor::Prepared { sequence, result } => {
             if let Some(answer) = waiting.preparing.remove(&sequence) {
                 // Whoever asked may have gone.
-                drop(answer.send(result.map_err(RunError::from)));
+                answer.send(result.map_err(RunError::from)).ok();
             }
         }
         FromSupervisor::Started { task } => {
@@ -185,13 +219,13 @@ fn deliver(received: Received<FromSupervisor>, waiting: &Mutex<Waiting>) {
                 handle.started(descriptors.pop());
             }
             if let Some(answer) = waiting.starting.remove(&task) {
-                answer.send(Ok(())).unwrap_or(());
+                answer.send(Ok(())).ok();
             }
         }
         FromSupervisor::StartFailed { task, failure } => {
             waiting.tasks.remove(&task);
             if let Some(answer) = waiting.starting.remove(&task) {
-                answer.send(Err(failure.into())).unwrap_or(());
+                answer.send(Err(failure.into())).ok();
             }
         }
         FromSupervisor::Grew { task, stdout, stderr, spools } => {
@@ -210,7 +244,7 @@ fn deliver(received: Received<FromSupervisor>, waiting: &Mutex<Waiting>) {
 fn first_word(waiting: &mut Waiting, word: Result<(), Failure>) {
     if let Some(ready) = waiting.ready.take() {
         // Whoever started it may have gone.
-        ready.send(word).unwrap_or(());
+        ready.send(word).ok();
     }
 }
 

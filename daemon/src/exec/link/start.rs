@@ -6,25 +6,24 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use brattice_policy::enforce::probe::Machine;
 use brattice_policy::environment::Environment;
 use brattice_policy::layer::LayerReport;
-use brattice_policy::{Limits, Profile};
+use brattice_policy::{Limits, Profile, sys};
 use rustix::fs::Access;
 use tokio::process::Command;
 use tokio::sync::{oneshot, watch};
 
 use super::error::{RunError, SupervisorError};
-use super::post::{Outgoing, Post};
+use super::post::Post;
 use super::task::TaskHandle;
 use crate::exec::channel::{Channel, ChannelError};
 use crate::exec::memory;
 use crate::exec::message::{ProgramKind, RunRequest, ToSupervisor};
 use crate::exec::spec::{Program, TaskSpec};
 
-/// Beyond the grace of its tasks, how long a supervisor may take to end before it is killed; its keepers then kill
-/// what they keep.
-const CLOSE_PATIENCE: Duration = Duration::from_secs(20);
+/// How long a supervisor may take to end before it is killed, and its keepers kill what they keep: the longest grace
+/// (5 s), the keepers' deadline after it (10 s), its own last wait (5 s), and as much again for a loaded machine.
+const CLOSE_PATIENCE: Duration = Duration::from_secs(40);
 
 /// A supervisor to start.
 #[derive(Clone, Debug)]
@@ -62,6 +61,9 @@ impl Supervisor {
             environment_file(&spec.environment).map_err(SupervisorError::Descriptors)?;
         let setup = ToSupervisor::Setup { folder: spec.folder.clone(), bash, limits: spec.limits };
         near.send(&setup, vec![environment]).map_err(SupervisorError::Channel)?;
+        // Whatever the daemon itself was started with is not for its supervisors.
+        sys::fd::close_on_exec_from(3)
+            .map_err(|errno| SupervisorError::Descriptors(errno.into()))?;
         // posix_spawn, so its cost does not depend on the daemon's size. Nothing of the daemon's is inherited: whoever
         // waits for the daemon's standard output must not wait for a supervisor.
         let mut child = Command::new("/proc/self/exe")
@@ -81,7 +83,7 @@ impl Supervisor {
                 _ = child.wait() => {}
                 Ok(()) = killed => {
                     // Killing fails only when it has ended; the wait tells.
-                    child.kill().await.unwrap_or(());
+                    child.kill().await.ok();
                 }
             }
             say_died.send_replace(true);
@@ -115,20 +117,17 @@ impl Supervisor {
             spec;
         let (kind, text) =
             text_of(program).map_err(|error| RunError::Request { detail: error.to_string() })?;
-        let sandbox = (profile.mode, Machine::probe().report(profile.mode));
+        let sandbox = (profile.mode, crate::exec::machine().report(profile.mode));
         let handle = TaskHandle::new(task.clone(), streams, sandbox, self.0.post.clone());
         let request =
             RunRequest { task, profile, kind, cwd, environment, stdin, streams, timeout, grace };
-        self.0
-            .post
-            .run(&handle, Outgoing::with(ToSupervisor::Run(Box::new(request)), text))
-            .await?;
+        self.0.post.run(&handle, Box::new(request), text).await?;
         Ok(handle)
     }
 
     /// Stops every task, ends the process, and returns when it is gone.
     pub(crate) async fn close(&self) {
-        self.0.post.send_soon(Outgoing::plain(ToSupervisor::Close));
+        self.0.post.close();
         if tokio::time::timeout(CLOSE_PATIENCE, self.died()).await.is_err() {
             tracing::warn!(
                 pid = self.0.pid,
@@ -137,7 +136,7 @@ impl Supervisor {
             let kill = self.0.kill.lock().unwrap_or_else(PoisonError::into_inner).take();
             if let Some(kill) = kill {
                 // The other side has ended by itself.
-                kill.send(()).unwrap_or(());
+                kill.send(()).ok();
             }
             self.died().await;
         }
@@ -166,15 +165,15 @@ pub(crate) fn find_bash() -> Option<PathBuf> {
 fn environment_file(environment: &Environment) -> std::io::Result<OwnedFd> {
     let entries =
         environment.iter().map(|(name, value)| [name.as_slice(), b"=", value.as_slice()].concat());
-    memory::sealed("environment", &memory::join(entries))
+    memory::file("environment", &memory::join(entries))
 }
 
 fn text_of(program: Program) -> std::io::Result<(ProgramKind, OwnedFd)> {
     Ok(match program {
-        Program::Bash(text) => (ProgramKind::Bash, memory::sealed("command", text.as_bytes())?),
+        Program::Bash(text) => (ProgramKind::Bash, memory::file("command", text.as_bytes())?),
         Program::Argv(argv) => {
             let joined = memory::join(argv.into_iter().map(String::into_bytes));
-            (ProgramKind::Argv, memory::sealed("argv", &joined)?)
+            (ProgramKind::Argv, memory::file("argv", &joined)?)
         }
     })
 }

@@ -13,9 +13,9 @@ use brattice_protocol::tools::Stream;
 use tokio::sync::watch;
 
 use super::input::{Input, InputEnd, InputError};
-use super::post::{Outgoing, Post};
+use super::post::Post;
 use super::reader::{ReadError, SpoolReader};
-use crate::exec::message::{Spooled, ToSupervisor};
+use crate::exec::message::Spooled;
 use crate::exec::spec::{Chunk, Progress, StreamEnd, Streams, TaskEnd};
 
 /// Why a task is stopped.
@@ -87,7 +87,7 @@ impl TaskHandle {
             StopReason::Killed { by } => by,
             StopReason::Cancelled => "cancelled".to_owned(),
         };
-        self.0.post.send_soon(Outgoing::plain(ToSupervisor::Stop { task: self.0.id.clone(), by }));
+        self.0.post.stop(&self.0.id, by);
     }
 
     /// How the task ended, once nothing of it is left.
@@ -123,13 +123,7 @@ impl TaskHandle {
                 return now;
             }
             if !self.0.asked.swap(true, Ordering::AcqRel) {
-                let Progress { stdout, stderr, .. } = now;
-                let task = self.0.id.clone();
-                self.0.post.send_soon(Outgoing::plain(ToSupervisor::Notify {
-                    task,
-                    stdout,
-                    stderr,
-                }));
+                self.0.post.notify(&self.0.id, (now.stdout, now.stderr));
             }
             if progress.changed().await.is_err() {
                 return now;
@@ -186,7 +180,8 @@ impl TaskHandle {
         });
     }
 
-    pub(super) fn end(&self, end: TaskEnd, spools: Vec<(Spooled, OwnedFd)>) {
+    pub(super) fn end(&self, mut end: TaskEnd, spools: Vec<(Spooled, OwnedFd)>) {
+        (end.mode, end.layers) = self.0.sandbox.clone();
         self.take_spools(spools);
         let (stdout, stderr) =
             (end.stdout.bytes, end.stderr.as_ref().map_or(0, |stream| stream.bytes));

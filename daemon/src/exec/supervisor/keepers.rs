@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
+use brattice_protocol::outcome::ProcessFacts;
 use rustix::process::Signal;
 
 use super::mode::Mode;
 use super::peer::Peer;
 use super::reactor::Source;
-use super::serve::{Supervisor, failed};
+use super::serve::Supervisor;
 use super::spool::Taken;
 use super::task::{Due, KeeperLeft, StopCause, Task};
 use crate::exec::channel::ChannelError;
@@ -16,11 +17,24 @@ use crate::exec::message::{FailedStep, Failure, FromKeeper, FromSupervisor, ToKe
 use crate::exec::process;
 use crate::exec::spec::Leftovers;
 
-/// How often what a dead keeper left is killed again before it is given up.
-const ORPHAN_ROUNDS: usize = 50;
+/// How long what a dead keeper left is killed again and again before it is named as left. Other tasks wait meanwhile; a
+/// keeper dies only when somebody outside kills it, or the machine is out of memory.
+const ORPHAN_DEADLINE: Duration = Duration::from_millis(500);
+
+/// Between two rounds of that.
+const ORPHAN_PAUSE: Duration = Duration::from_millis(2);
+
+/// Most processes that are named.
+const MOST_NAMED: usize = 16;
 
 /// How long what is left in a pipe is read after its task's end, should a stranger write on.
 const LAST_OUTPUT: Duration = Duration::from_millis(200);
+
+/// What became of a dead keeper's processes.
+pub(super) struct Orphans {
+    had_any: bool,
+    left: Vec<ProcessFacts>,
+}
 
 impl Supervisor {
     pub(super) fn hear_keeper(&mut self, index: u32) {
@@ -48,37 +62,49 @@ impl Supervisor {
 
     /// The keeper's channel closed without a last word.
     fn lose_keeper(&mut self, index: u32) {
-        let Some(task) = self.tasks.get(&index) else { return };
-        if task.keeper_pid.is_some() {
-            self.kill_orphans();
-            return self.end(index, KeeperLeft::Lost);
-        }
-        // It never came to be. The launcher's or zygote's own words, if there are any, are in their channels by now.
+        let Some(task) = self.tasks.get_mut(&index) else { return };
+        let has_started = task.keeper_pid.take().is_some();
         let mode = task.mode;
+        // The launcher's or zygote's own words, if there are any, are in their channels by now.
         self.hear_mode(mode);
-        let failure = self
-            .modes
-            .get(&mode)
-            .map_or_else(|| failed(FailedStep::Fork, &"the mode is gone"), Mode::why_gone);
-        self.end_unstarted(index, failure);
+        let failure = self.modes.get(&mode).and_then(Mode::failure);
+        if let Some(failure) = failure.filter(|_| !has_started) {
+            return self.end_unstarted(index, failure);
+        }
+        let mut orphans = self.kill_orphans();
+        if !orphans.left.is_empty() && self.modes.get(&mode).is_some_and(|mode| mode.running == 1) {
+            // The launcher's broadcast ends what a loop cannot catch up with. It reaches every task of the mode, so it
+            // is for a mode without another one.
+            self.close_mode(mode);
+            orphans = self.kill_orphans();
+        }
+        if has_started || orphans.had_any {
+            return self.end(index, KeeperLeft::Lost { unkillable: orphans.left });
+        }
+        let gone = &"its keeper was killed before it started the program";
+        self.end_unstarted(index, Failure::new(FailedStep::Fork, gone));
     }
 
     /// Kills what a dead keeper left: it has become the supervisor's, and belongs to nobody that is known.
-    pub(super) fn kill_orphans(&mut self) {
-        for _ in 0..ORPHAN_ROUNDS {
+    pub(super) fn kill_orphans(&mut self) -> Orphans {
+        let until = Instant::now() + ORPHAN_DEADLINE;
+        let mut had_any = false;
+        loop {
             self.reap_children();
             let keepers = self.tasks.values().filter_map(|task| task.keeper_pid);
             let kept: HashSet<u32> =
                 self.modes.values().flat_map(Mode::processes).chain(keepers).collect();
             let orphans = process::descendants_beside(std::process::id(), &kept);
-            if orphans.is_empty() {
-                return;
+            if orphans.is_empty() || Instant::now() > until {
+                let left = orphans.iter().take(MOST_NAMED).map(process::Process::facts).collect();
+                return Orphans { had_any, left };
             }
+            had_any = true;
             for orphan in orphans {
                 // Gone meanwhile, or not ours to kill: the next round looks again.
                 orphan.signal(Signal::KILL).ok();
             }
-            std::thread::sleep(Duration::from_millis(2));
+            std::thread::sleep(ORPHAN_PAUSE);
         }
     }
 
@@ -124,9 +150,13 @@ impl Supervisor {
 
     fn tell(&mut self, index: u32, now: Instant) {
         let Some(task) = self.tasks.get_mut(&index) else { return };
+        let Ok((spools, descriptors)) = task.untold_spools() else {
+            // Out of descriptors: the reader waits on, and is told when there are some again.
+            task.postpone(now);
+            return;
+        };
         task.told(now);
         let (stdout, stderr) = task.bytes();
-        let (spools, descriptors) = task.untold_spools();
         let message = FromSupervisor::Grew { task: task.id.clone(), stdout, stderr, spools };
         self.say(&message, descriptors);
     }
@@ -147,8 +177,8 @@ impl Supervisor {
             {
             }
         }
+        let (spools, descriptors) = task.last_spools();
         let end = Box::new(task.finish(left));
-        let (spools, descriptors) = task.untold_spools();
         self.say(&FromSupervisor::Ended { task: task.id, end, spools }, descriptors);
         self.retire(task.mode, task.keeper);
     }

@@ -8,17 +8,18 @@
 use std::collections::VecDeque;
 use std::process::{Command, Stdio};
 
+use brattice_policy::enforce::landlock;
 use brattice_policy::enforce::probe::Machine;
-use brattice_policy::enforce::{errno, landlock};
 use brattice_policy::layer::LayerReport;
 use brattice_policy::sys::Errno;
+use brattice_policy::sys::errno;
 use brattice_policy::{Access, Profile};
 
 use super::Setup;
 use super::peer::Peer;
 use super::reactor::{Reactor, Source};
 use crate::exec::channel::{Channel, ChannelError};
-use crate::exec::message::{FailedStep, Failure, ForkKeeper, FromLauncher, ToLauncher};
+use crate::exec::message::{FailedStep, Failure, ForkKeeper, FromKeeper, FromLauncher, ToLauncher};
 
 /// Keepers that wait for a task, each of them forked while nobody waits for it.
 const SPARES: usize = 2;
@@ -30,18 +31,56 @@ type Inode = (u64, u64);
 #[derive(Debug)]
 pub(super) struct Mode {
     pub(super) profile: Profile,
-    pub(super) report: LayerReport,
-    launcher: Peer,
-    zygote: Peer,
-    spares: VecDeque<Channel>,
+    report: LayerReport,
+    launcher: Line,
+    zygote: Line,
+    /// Keepers that wait for a task.
+    spares: VecDeque<Peer>,
     identity: Vec<Option<Inode>>,
-    ready: Vec<u32>,
     failure: Option<Failure>,
     /// Requests that wait to be told that the mode is ready.
     waiting: Vec<u64>,
     /// Tasks under this mode.
     pub(super) running: usize,
     pub(super) is_retired: bool,
+}
+
+/// The line to a mode's launcher or zygote.
+#[derive(Debug)]
+struct Line {
+    peer: Peer,
+    /// The process, once it is known.
+    pid: Option<u32>,
+    is_ready: bool,
+    is_closed: bool,
+}
+
+impl Line {
+    fn new(channel: Channel, pid: Option<u32>) -> Result<Self, Errno> {
+        Ok(Line { peer: Peer::new(channel)?, pid, is_ready: false, is_closed: false })
+    }
+
+    /// Reads what there is; a failure that was told is returned. A closed line is not watched any more: it would be
+    /// ready for ever.
+    fn hear(&mut self, reactor: &Reactor) -> Option<Failure> {
+        let mut failure = None;
+        while !self.is_closed {
+            match self.peer.receive::<FromLauncher>().map(|received| received.message) {
+                Ok(FromLauncher::Ready { pid }) => {
+                    self.pid = Some(pid);
+                    self.is_ready = true;
+                }
+                Ok(FromLauncher::Failed(told)) => failure = Some(told),
+                Err(ChannelError::Full) => break,
+                Err(_) => {
+                    // Already forgotten is as good.
+                    reactor.forget(&self.peer).ok();
+                    self.is_closed = true;
+                }
+            }
+        }
+        failure
+    }
 }
 
 impl Mode {
@@ -56,7 +95,7 @@ impl Mode {
         let (launcher, far) = Channel::pair().map_err(descriptors)?;
         let (zygote, zygote_far) = Channel::pair().map_err(descriptors)?;
         // The path names this very program, even when its file was replaced since.
-        Command::new("/proc/self/exe")
+        let child = Command::new("/proc/self/exe")
             .arg("launch")
             .env_clear()
             .stdin(Stdio::from(far.into_fd()))
@@ -67,18 +106,21 @@ impl Mode {
         let environment = setup
             .environment
             .try_clone()
-            .map_err(|error| failed(FailedStep::Descriptors, &error))?;
-        let message = ToLauncher::Setup {
+            .map_err(|error| Failure::new(FailedStep::Descriptors, &error))?;
+        let message = ToLauncher {
             profile: profile.clone(),
             limits: setup.limits.clone(),
             bash: setup.bash.clone(),
             supervisor: std::process::id(),
         };
-        let mut launcher = Peer::new(launcher).map_err(descriptors)?;
-        let zygote = Peer::new(zygote).map_err(descriptors)?;
-        launcher.send(&message, vec![zygote_far.into_fd(), environment]).map_err(launcher_gone)?;
-        reactor.watch(&launcher, Source::Launcher(index)).map_err(descriptors)?;
-        reactor.watch(&zygote, Source::Zygote(index)).map_err(descriptors)?;
+        let mut launcher = Line::new(launcher, Some(child.id())).map_err(descriptors)?;
+        let zygote = Line::new(zygote, None).map_err(descriptors)?;
+        launcher
+            .peer
+            .send(&message, vec![zygote_far.into_fd(), environment])
+            .map_err(|error| Failure::new(FailedStep::Launcher, &error))?;
+        reactor.watch(&launcher.peer, Source::Launcher(index)).map_err(descriptors)?;
+        reactor.watch(&zygote.peer, Source::Zygote(index)).map_err(descriptors)?;
         let report = Machine::probe().report(profile.mode);
         let mut mode = Mode {
             profile,
@@ -87,13 +129,12 @@ impl Mode {
             zygote,
             spares: VecDeque::new(),
             identity,
-            ready: Vec::new(),
             failure: None,
             waiting: Vec::new(),
             running: 0,
             is_retired: false,
         };
-        mode.refill()?;
+        mode.refill(reactor)?;
         Ok(mode)
     }
 
@@ -106,104 +147,116 @@ impl Mode {
     }
 
     /// A keeper's channel. What is sent waits there until the keeper exists.
-    pub(super) fn take_keeper(&mut self) -> Result<Channel, Failure> {
-        if self.spares.is_empty() {
-            self.fork_keeper()?;
+    ///
+    /// # Errors
+    /// Why no keeper can be had: its own words, or those of the launcher or the zygote.
+    pub(super) fn take_keeper(&mut self, reactor: &Reactor) -> Result<Peer, Failure> {
+        loop {
+            let Some(spare) = self.spares.pop_front() else {
+                self.fork_keeper(reactor)?;
+                continue;
+            };
+            // A keeper has nothing to say before it is asked. One that has said something, or is gone, cannot serve.
+            match spare.receive::<FromKeeper>().map(|received| received.message) {
+                Err(ChannelError::Full) => return Ok(spare),
+                Ok(FromKeeper::Failed(failure)) => return Err(failure),
+                Ok(_) | Err(_) => {}
+            }
         }
-        self.spares.pop_front().ok_or_else(|| self.why_gone())
     }
 
     /// Has keepers forked until enough of them wait.
-    pub(super) fn refill(&mut self) -> Result<(), Failure> {
+    pub(super) fn refill(&mut self, reactor: &Reactor) -> Result<(), Failure> {
         while self.spares.len() < SPARES {
-            self.fork_keeper()?;
+            self.fork_keeper(reactor)?;
         }
         Ok(())
     }
 
-    fn fork_keeper(&mut self) -> Result<(), Failure> {
+    fn fork_keeper(&mut self, reactor: &Reactor) -> Result<(), Failure> {
         let (near, far) = Channel::pair().map_err(descriptors)?;
-        match self.zygote.send(&ForkKeeper, vec![far.into_fd()]) {
+        let near = Peer::new(near).map_err(descriptors)?;
+        match self.zygote.peer.send(&ForkKeeper, vec![far.into_fd()]) {
             Ok(()) => {
                 self.spares.push_back(near);
                 Ok(())
             }
             Err(_) => {
-                self.hear();
+                self.hear(reactor);
                 Err(self.why_gone())
             }
         }
     }
 
-    /// Remembers a request that wants to know when the mode is ready, and answers those that can be answered.
-    pub(super) fn wait_ready(&mut self, sequence: u64) -> Vec<(u64, Result<LayerReport, Failure>)> {
+    /// Remembers a request that wants to know when the mode is ready.
+    pub(super) fn wait_ready(&mut self, sequence: u64) {
         self.waiting.push(sequence);
-        self.answers()
     }
 
-    /// Reads what the launcher and the zygote have to say; answers those who wait.
-    pub(super) fn hear(&mut self) -> Vec<(u64, Result<LayerReport, Failure>)> {
-        for is_launcher in [true, false] {
-            loop {
-                let peer = if is_launcher { &self.launcher } else { &self.zygote };
-                match peer.receive::<FromLauncher>().map(|received| received.message) {
-                    Ok(FromLauncher::Ready { pid }) => self.ready.push(pid),
-                    Ok(FromLauncher::Failed(failure)) => {
-                        self.failure.get_or_insert(failure);
-                    }
-                    Err(ChannelError::Full) => break,
-                    Err(_) => {
-                        self.is_retired = true;
-                        break;
-                    }
-                }
-            }
+    /// Reads what the launcher and the zygote have to say.
+    pub(super) fn hear(&mut self, reactor: &Reactor) {
+        let told = [self.launcher.hear(reactor), self.zygote.hear(reactor)];
+        if let Some(failure) = told.into_iter().flatten().next() {
+            self.failure.get_or_insert(failure);
         }
-        if self.is_retired && self.failure.is_none() && self.ready.len() < 2 {
+        self.is_retired |= self.launcher.is_closed || self.zygote.is_closed;
+        if self.is_retired && !self.is_ready() && self.failure.is_none() {
             self.failure = Some(self.why_gone());
         }
-        self.answers()
     }
 
-    fn answers(&mut self) -> Vec<(u64, Result<LayerReport, Failure>)> {
+    fn is_ready(&self) -> bool {
+        self.launcher.is_ready && self.zygote.is_ready
+    }
+
+    /// The answers for those who wait, once there are any.
+    pub(super) fn answers(&mut self) -> Vec<(u64, Result<LayerReport, Failure>)> {
         let result = match &self.failure {
             Some(failure) => Err(failure.clone()),
-            None if self.ready.len() == 2 => Ok(self.report.clone()),
+            None if self.is_ready() => Ok(self.report.clone()),
             None => return Vec::new(),
         };
-        std::mem::take(&mut self.waiting)
-            .into_iter()
-            .map(|sequence| (sequence, result.clone()))
-            .collect()
+        let waiting = std::mem::take(&mut self.waiting);
+        waiting.into_iter().map(|sequence| (sequence, result.clone())).collect()
+    }
+
+    /// Why the mode could not be set up, where it could not.
+    pub(super) fn failure(&self) -> Option<Failure> {
+        self.failure.clone()
     }
 
     /// Why a keeper of this mode did not come to be.
-    pub(super) fn why_gone(&self) -> Failure {
+    fn why_gone(&self) -> Failure {
         self.failure.clone().unwrap_or_else(|| Failure {
             step: FailedStep::Fork,
             detail: "the processes that start this mode's commands are gone".to_owned(),
         })
     }
 
-    /// The launcher's and the zygote's processes, as far as they have told.
+    /// The launcher's and the zygote's processes, as far as they are known.
     pub(super) fn processes(&self) -> impl Iterator<Item = u32> + '_ {
-        self.ready.iter().copied()
+        [self.launcher.pid, self.zygote.pid].into_iter().flatten()
     }
 
     /// Sends what waits for the launcher and the zygote, and waits for room for the rest.
     pub(super) fn flush(&mut self, index: u32, reactor: &Reactor) {
-        let launcher = self.launcher.settle(reactor, Source::Launcher(index));
-        let zygote = self.zygote.settle(reactor, Source::Zygote(index));
-        if launcher.is_err() || zygote.is_err() {
-            self.is_retired = true;
+        let lines = [
+            (&mut self.launcher, Source::Launcher(index)),
+            (&mut self.zygote, Source::Zygote(index)),
+        ];
+        for (line, source) in lines {
+            if !line.is_closed && line.peer.settle(reactor, source).is_err() {
+                self.is_retired = true;
+            }
         }
     }
 
     /// Ends the watches of a mode that is being dropped. Closing the channels then ends its processes: the zygote and
     /// the waiting keepers leave, and the launcher kills whatever of the mode is left.
-    pub(super) fn forget(&self, reactor: &Reactor) -> Result<(), Errno> {
-        reactor.forget(&self.launcher)?;
-        reactor.forget(&self.zygote)
+    pub(super) fn forget(&self, reactor: &Reactor) {
+        // Closing would end the watches as well; a line that is closed has none.
+        reactor.forget(&self.launcher.peer).ok();
+        reactor.forget(&self.zygote.peer).ok();
     }
 }
 
@@ -219,13 +272,5 @@ fn identity(profile: &Profile) -> Vec<Option<Inode>> {
 }
 
 fn descriptors(errno: Errno) -> Failure {
-    failed(FailedStep::Descriptors, &errno::explain(errno))
-}
-
-fn launcher_gone(error: ChannelError) -> Failure {
-    failed(FailedStep::Launcher, &error)
-}
-
-fn failed(step: FailedStep, error: &dyn std::fmt::Display) -> Failure {
-    Failure { step, detail: error.to_string() }
+    Failure::new(FailedStep::Descriptors, &errno::explain(errno))
 }

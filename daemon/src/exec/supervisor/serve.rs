@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use brattice_policy::Profile;
-use brattice_policy::layer::LayerReport;
 use brattice_policy::sys::wait::{Reaped, reap};
 use brattice_policy::sys::{self, Errno};
 use brattice_protocol::TaskId;
@@ -48,9 +47,9 @@ impl Upkeep {
 pub(super) struct Supervisor {
     pub(super) reactor: Reactor,
     /// `None` once it is gone: then everything is being stopped.
-    daemon: Option<Peer>,
+    pub(super) daemon: Option<Peer>,
     /// Whether the daemon asked for the end.
-    is_closing: bool,
+    pub(super) is_closing: bool,
     children: OwnedFd,
     pub(super) setup: Setup,
     pub(super) modes: BTreeMap<u32, Mode>,
@@ -128,9 +127,10 @@ impl Supervisor {
                 let task = request.task.clone();
                 let started = match descriptors.pop() {
                     Some(text) => self.start(*request, text),
-                    None => {
-                        Err(failed(FailedStep::Descriptors, &"the request came without its text"))
-                    }
+                    None => Err(Failure::new(
+                        FailedStep::Descriptors,
+                        &"the request came without its text",
+                    )),
                 };
                 if let Err(failure) = started {
                     self.say(&FromSupervisor::StartFailed { task, failure }, Vec::new());
@@ -178,16 +178,21 @@ impl Supervisor {
     }
 
     fn prepare(&mut self, sequence: u64, profile: Profile) {
-        let answers = match self.mode_for(profile) {
+        match self.mode_for(profile) {
             Ok(index) => {
-                self.modes.get_mut(&index).map(|mode| mode.wait_ready(sequence)).unwrap_or_default()
+                if let Some(mode) = self.modes.get_mut(&index) {
+                    mode.wait_ready(sequence);
+                }
             }
-            Err(failure) => vec![(sequence, Err(failure))],
-        };
-        self.say_prepared(answers);
+            Err(failure) => {
+                self.say(&FromSupervisor::Prepared { sequence, result: Err(failure) }, Vec::new());
+            }
+        }
     }
 
-    fn say_prepared(&mut self, answers: Vec<(u64, Result<LayerReport, Failure>)>) {
+    /// Tells those who wait for a mode what has become of it.
+    fn say_prepared(&mut self) {
+        let answers: Vec<_> = self.modes.values_mut().flat_map(Mode::answers).collect();
         for (sequence, result) in answers {
             self.say(&FromSupervisor::Prepared { sequence, result }, Vec::new());
         }
@@ -211,25 +216,29 @@ impl Supervisor {
     }
 
     pub(super) fn hear_mode(&mut self, index: u32) {
-        let answers = self.modes.get_mut(&index).map(Mode::hear).unwrap_or_default();
-        self.say_prepared(answers);
+        if let Some(mode) = self.modes.get_mut(&index) {
+            mode.hear(&self.reactor);
+        }
+    }
+
+    /// Closes a mode's channels, which ends all of it.
+    pub(super) fn close_mode(&mut self, index: u32) {
+        if let Some(mode) = self.modes.remove(&index) {
+            mode.forget(&self.reactor);
+        }
     }
 
     /// Modes that nobody needs any more leave; messages that wait are sent as far as there is room.
     fn settle(&mut self) {
         self.keep_up(Instant::now());
+        self.say_prepared();
         let idle: Vec<u32> = self
             .modes
             .iter()
             .filter(|(_, mode)| mode.is_retired && mode.running == 0)
             .map(|(index, _)| *index)
             .collect();
-        for index in idle {
-            if let Some(mode) = self.modes.remove(&index) {
-                // Closing would end the watches as well.
-                mode.forget(&self.reactor).ok();
-            }
-        }
+        idle.into_iter().for_each(|index| self.close_mode(index));
         for (index, mode) in &mut self.modes {
             mode.flush(*index, &self.reactor);
         }
@@ -254,7 +263,7 @@ impl Supervisor {
         for index in std::mem::take(&mut self.upkeep).modes {
             if let Some(mode) = self.modes.get_mut(&index).filter(|mode| !mode.is_retired) {
                 // A failure is told to the task that would need the keeper.
-                mode.refill().ok();
+                mode.refill(&self.reactor).ok();
             }
         }
     }
@@ -270,6 +279,8 @@ impl Supervisor {
 
     /// Closes every channel, which ends every mode, and waits until no child is left.
     fn leave(mut self) -> ExitCode {
+        // Keepers that are done wait for their closing, modes for theirs.
+        self.upkeep = Upkeep::default();
         self.modes.clear();
         let until = Instant::now() + LAST_WAIT;
         while Instant::now() < until {
@@ -294,8 +305,4 @@ impl Supervisor {
     fn index_of(&self, task: &TaskId) -> Option<u32> {
         self.tasks.iter().find(|(_, candidate)| candidate.id == *task).map(|(index, _)| *index)
     }
-}
-
-pub(super) fn failed(step: FailedStep, error: &dyn std::fmt::Display) -> Failure {
-    Failure { step, detail: error.to_string() }
 }

@@ -1,6 +1,6 @@
 //! A stream's spool: where a command's output goes, by offset.
 //!
-//! A spool is a memory file up to 64 KiB and a file in the session's folder after. Byte *n* of the stream is byte *n*
+//! A spool is a memory file up to 64,000 bytes and a file in the session's folder after. Byte *n* of the stream is byte *n*
 //! of the file, always: past the cap the middle is punched out, so that the head and the tail stay, and what could not
 //! be written is a hole too. A hole is therefore the one mark of "not kept", and readers find it by asking the file
 //! system (`SEEK_DATA`, lseek(2)), with no state shared with the writer. Punches are aligned to 4 KiB: a partial block
@@ -11,8 +11,8 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
-use brattice_policy::enforce::errno;
 use brattice_policy::sys::Errno;
+use brattice_policy::sys::errno;
 use brattice_protocol::outcome::Lost;
 use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate};
 use rustix::pipe::{SpliceFlags, splice};
@@ -85,16 +85,22 @@ impl Spool {
     }
 
     /// The descriptor to read from, if the reader does not have it yet.
-    pub(super) fn untold(&mut self) -> Option<OwnedFd> {
-        if self.is_told {
-            return None;
-        }
+    ///
+    /// # Errors
+    /// It cannot be duplicated now. Lengths must not be told then: the reader would take what it cannot see for a gap.
+    pub(super) fn untold(&mut self) -> std::io::Result<Option<OwnedFd>> {
         let fd = match &self.store {
-            Store::None => return None,
-            Store::Memory(fd) | Store::File { fd, .. } => fd.try_clone().ok()?,
+            Store::Memory(fd) | Store::File { fd, .. } if !self.is_told => fd.try_clone()?,
+            Store::None | Store::Memory(_) | Store::File { .. } => return Ok(None),
         };
         self.is_told = true;
-        Some(fd)
+        Ok(Some(fd))
+    }
+
+    /// The reader never gets the descriptor: all that was kept is lost to it.
+    pub(super) fn give_up(&mut self, error: &std::io::Error) {
+        let errno = Errno::from_io_error(error).unwrap_or(Errno::IO);
+        self.lost = Some(Lost { bytes: self.bytes, error: errno::name(errno) });
     }
 
     /// How the stream stands.
@@ -197,7 +203,8 @@ impl Spool {
             OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let file = rustix::fs::open(&self.path, flags, Mode::RUSR | Mode::WUSR)?;
         if let Store::Memory(memory) = &self.store {
-            let mut content = vec![0u8; usize::try_from(self.bytes).unwrap_or(0)];
+            // The stream may be longer: what was lost since is nowhere.
+            let mut content = vec![0u8; usize::try_from(self.bytes.min(IN_MEMORY)).unwrap_or(0)];
             let count = rustix::io::pread(memory, &mut content, 0)?;
             let copied = write_all_at(file.as_fd(), content.get(..count).unwrap_or_default(), 0);
             if let Err((_, errno)) = copied {

@@ -6,14 +6,13 @@
 use std::io::PipeReader;
 use std::os::fd::OwnedFd;
 
-use brattice_policy::enforce::errno;
 use brattice_policy::sys::Errno;
+use brattice_policy::sys::errno;
 use brattice_protocol::TaskId;
 use rustix::pipe::PipeFlags;
 
-use super::peer::Peer;
 use super::reactor::Source;
-use super::serve::{Supervisor, failed};
+use super::serve::Supervisor;
 use super::spool::Spool;
 use super::task::{Parts, StreamState, Task};
 use crate::exec::message::{FailedStep, Failure, RunRequest, ToKeeper};
@@ -32,6 +31,9 @@ impl Supervisor {
             timeout,
             grace,
         } = request;
+        if self.is_closing || self.daemon.is_none() {
+            return Err(Failure::new(FailedStep::Supervisor, &"the session is closing"));
+        }
         let mode_index = self.mode_for(profile)?;
         let index = self.next_index();
         let (input, stdin) = open_stdin(stdin)?;
@@ -39,7 +41,9 @@ impl Supervisor {
         let (stderr, stderr_end) = match streams {
             Streams::Merged => (
                 None,
-                stdout_end.try_clone().map_err(|error| failed(FailedStep::Descriptors, &error))?,
+                stdout_end
+                    .try_clone()
+                    .map_err(|error| Failure::new(FailedStep::Descriptors, &error))?,
             ),
             Streams::Separate => {
                 let (stream, end) = self.open_stream(&id, "stderr")?;
@@ -47,20 +51,17 @@ impl Supervisor {
             }
         };
         let Some(mode) = self.modes.get_mut(&mode_index) else {
-            return Err(failed(FailedStep::Launcher, &"the mode is gone"));
+            return Err(Failure::new(FailedStep::Launcher, &"the mode is gone"));
         };
-        let mut keeper = Peer::new(mode.take_keeper()?)
-            .map_err(|errno| failed(FailedStep::Descriptors, &errno::explain(errno)))?;
+        let mut keeper = mode.take_keeper(&self.reactor)?;
         let run = ToKeeper::Run { kind, cwd, environment };
         keeper
             .send(&run, vec![input, stdout_end, stderr_end, text])
-            .map_err(|error| failed(FailedStep::Fork, &error))?;
-        let sandbox = (mode.profile.mode, mode.report.clone());
+            .map_err(|error| Failure::new(FailedStep::Fork, &error))?;
         mode.running += 1;
         let task = Task::new(Parts {
             id,
             mode: mode_index,
-            sandbox,
             keeper,
             stdout,
             stderr,
@@ -71,17 +72,20 @@ impl Supervisor {
         let watched = self.watch_task(index, &task);
         self.tasks.insert(index, task);
         if let Err(errno) = watched {
-            self.end_unstarted(index, failed(FailedStep::Descriptors, &errno::explain(errno)));
+            self.end_unstarted(
+                index,
+                Failure::new(FailedStep::Descriptors, &errno::explain(errno)),
+            );
         }
         Ok(())
     }
 
     fn open_stream(&self, task: &TaskId, name: &str) -> Result<(StreamState, OwnedFd), Failure> {
         let (reader, writer) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)
-            .map_err(|errno| failed(FailedStep::Descriptors, &errno::explain(errno)))?;
+            .map_err(|errno| Failure::new(FailedStep::Descriptors, &errno::explain(errno)))?;
         // Only the reading end must not wait: the writing end is the command's, and blocks as commands expect.
         rustix::io::ioctl_fionbio(&reader, true)
-            .map_err(|errno| failed(FailedStep::Descriptors, &errno::explain(errno)))?;
+            .map_err(|errno| Failure::new(FailedStep::Descriptors, &errno::explain(errno)))?;
         let path = self.setup.folder.join(format!("{task}.{name}"));
         let spool = Spool::new(path, self.setup.limits.spool);
         Ok((StreamState { pipe: Some(PipeReader::from(reader)), spool }, writer))
@@ -104,9 +108,9 @@ fn open_stdin(stdin: Stdin) -> Result<(OwnedFd, Option<OwnedFd>), Failure> {
     match stdin {
         Stdin::Null => std::fs::File::open("/dev/null")
             .map(|file| (file.into(), None))
-            .map_err(|error| failed(FailedStep::Descriptors, &error)),
+            .map_err(|error| Failure::new(FailedStep::Descriptors, &error)),
         Stdin::Pipe => rustix::pipe::pipe_with(PipeFlags::CLOEXEC)
             .map(|(reader, writer)| (reader, Some(writer)))
-            .map_err(|errno| failed(FailedStep::Descriptors, &errno::explain(errno))),
+            .map_err(|errno| Failure::new(FailedStep::Descriptors, &errno::explain(errno))),
     }
 }

@@ -59,7 +59,6 @@ pub(super) struct Task {
     pub(super) id: TaskId,
     /// The index of its mode.
     pub(super) mode: u32,
-    pub(super) sandbox: (Mode, LayerReport),
     pub(super) keeper: Peer,
     /// The keeper's process, once it has told.
     pub(super) keeper_pid: Option<u32>,
@@ -84,15 +83,14 @@ pub(super) struct Task {
 pub(super) enum KeeperLeft {
     /// It said that nothing is left, or what could not be killed.
     Gone { usage: Usage, unkillable: Vec<ProcessFacts> },
-    /// It was killed.
-    Lost,
+    /// It was killed; these could not be killed after it.
+    Lost { unkillable: Vec<ProcessFacts> },
 }
 
 /// What a task is made of.
 pub(super) struct Parts {
     pub(super) id: TaskId,
     pub(super) mode: u32,
-    pub(super) sandbox: (Mode, LayerReport),
     pub(super) keeper: Peer,
     pub(super) stdout: StreamState,
     pub(super) stderr: Option<StreamState>,
@@ -103,12 +101,11 @@ pub(super) struct Parts {
 
 impl Task {
     pub(super) fn new(parts: Parts) -> Self {
-        let Parts { id, mode, sandbox, keeper, stdout, stderr, stdin, timeout, grace } = parts;
+        let Parts { id, mode, keeper, stdout, stderr, stdin, timeout, grace } = parts;
         let begun = Instant::now();
         Task {
             id,
             mode,
-            sandbox,
             keeper,
             keeper_pid: None,
             stdout,
@@ -143,6 +140,11 @@ impl Task {
     /// The reader waits to be told once the streams are longer than this.
     pub(super) fn await_growth(&mut self, known: (u64, u64)) {
         self.reader_knows = Some(known);
+    }
+
+    /// The reader cannot be told now; it is tried again later.
+    pub(super) fn postpone(&mut self, now: Instant) {
+        self.told_at = Some(now);
     }
 
     /// The reader is told now, and waits no more.
@@ -193,14 +195,33 @@ impl Task {
     }
 
     /// The spools that the reader does not have yet.
-    pub(super) fn untold_spools(&mut self) -> (Vec<Spooled>, Vec<OwnedFd>) {
-        let stdout = self.stdout.spool.untold().map(|fd| (Spooled::Stdout, fd));
-        let stderr = self
-            .stderr
-            .as_mut()
-            .and_then(|stream| stream.spool.untold())
-            .map(|fd| (Spooled::Stderr, fd));
-        stdout.into_iter().chain(stderr).unzip()
+    ///
+    /// # Errors
+    /// One cannot be handed over now.
+    pub(super) fn untold_spools(&mut self) -> std::io::Result<(Vec<Spooled>, Vec<OwnedFd>)> {
+        let stdout = self.stdout.spool.untold()?.map(|fd| (Spooled::Stdout, fd));
+        let stderr = match &mut self.stderr {
+            Some(stream) => stream.spool.untold()?.map(|fd| (Spooled::Stderr, fd)),
+            None => None,
+        };
+        Ok(stdout.into_iter().chain(stderr).unzip())
+    }
+
+    /// The spools that the reader still lacks at the end; one that cannot be handed over is lost.
+    pub(super) fn last_spools(&mut self) -> (Vec<Spooled>, Vec<OwnedFd>) {
+        let streams =
+            [(Spooled::Stdout, Some(&mut self.stdout)), (Spooled::Stderr, self.stderr.as_mut())];
+        let spools = streams.into_iter().filter_map(|(name, stream)| {
+            let spool = &mut stream?.spool;
+            match spool.untold() {
+                Ok(fd) => Some((name, fd?)),
+                Err(error) => {
+                    spool.give_up(&error);
+                    None
+                }
+            }
+        });
+        spools.unzip()
     }
 
     /// Puts the end together from what is known.
@@ -208,7 +229,7 @@ impl Task {
         let (cause, reason) = self.cause(&left);
         let (after, unkillable) = match left {
             KeeperLeft::Gone { usage, unkillable } => (usage, unkillable),
-            KeeperLeft::Lost => (Usage::default(), Vec::new()),
+            KeeperLeft::Lost { unkillable } => (Usage::default(), unkillable),
         };
         let usage = self.ended.map_or(Usage::default(), |end| end.usage);
         let exit = self.ended.map(|end| end.exit);
@@ -231,15 +252,15 @@ impl Task {
             stderr: self.stderr.as_ref().map(|stream| stream.spool.end()),
             leftovers: self.leftovers.clone().filter(|left| left.count > 0),
             unkillable,
-            mode: self.sandbox.0,
-            layers: self.sandbox.1.clone(),
+            mode: Mode::default(),
+            layers: LayerReport::default(),
         }
     }
 
     fn cause(&self, left: &KeeperLeft) -> (Cause, Option<String>) {
         let lost = || (Cause::Lost, Some("the process that kept it was killed".to_owned()));
         match (self.ended, left, &self.stop) {
-            (None, KeeperLeft::Lost, _) => lost(),
+            (None, KeeperLeft::Lost { .. }, _) => lost(),
             (Some(ProgramEnd { stopping: true, .. }) | None, _, Some(StopCause::TimedOut)) => {
                 (Cause::TimedOut, None)
             }

@@ -18,7 +18,7 @@ use tokio::time::timeout;
 
 use crate::server::socket::FolderLocks;
 use crate::server::{
-    BoxFuture, Connection, ConnectionLimits, Delivery, Descent, Handler, Server, SocketPaths,
+    Body, BoxFuture, Connection, ConnectionLimits, Delivery, Descent, Handler, Server, SocketPaths,
     method_not_found,
 };
 
@@ -96,7 +96,7 @@ impl Script {
         let number = |field: &str| usize::try_from(params[field].as_u64().unwrap()).unwrap();
         let text = "x".repeat(number("bytes"));
         let told = (0..number("count"))
-            .map(|count| from.notify("noise", json!({"n": count, "text": text})))
+            .map(|count| from.notify("noise", &json!({"n": count, "text": text})))
             .collect();
         *self.flood.lock().unwrap() = told;
         json!({"flooded": true})
@@ -115,9 +115,9 @@ impl Handler for Script {
         from: Arc<Connection>,
         method: String,
         params: Value,
-    ) -> BoxFuture<Result<Value, RpcError>> {
+    ) -> BoxFuture<Result<Body, RpcError>> {
         Box::pin(async move {
-            match method.as_str() {
+            let result = match method.as_str() {
                 "echo" => Ok(params),
                 "wait" => {
                     self.gate.acquire().await.unwrap().forget();
@@ -136,7 +136,8 @@ impl Handler for Script {
                 "panic" => panic!("a handler's panic, as the test wants it"),
                 "refuse" => Err(RpcError::new(ErrorCode::UnknownTask, "no task 7")),
                 other => Err(method_not_found(other)),
-            }
+            };
+            Body::of(&result?)
         })
     }
 

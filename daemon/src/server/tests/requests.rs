@@ -85,6 +85,20 @@ async fn a_bad_hello_names_the_field() {
 }
 
 #[tokio::test]
+async fn a_client_with_a_long_name_is_not_taken_in() {
+    let server = Running::start();
+    let mut client = server.connect().await;
+    for field in ["name", "version"] {
+        let mut params = hello();
+        params["client"][field] = json!("x".repeat(201));
+        let answer = client.call(1, "hello", params).await;
+        let expected = format!("params.client.{field}: expected at most 200 characters, got 201");
+        assert_eq!(error(&answer), (-32602, "invalid", &*expected));
+    }
+    client.hello().await;
+}
+
+#[tokio::test]
 async fn an_unknown_method_is_not_found() {
     let server = Running::start();
     let mut client = server.greet().await;

@@ -2,11 +2,11 @@
 //! its own. The order is the contract's: the streams, what was left running, the limit, and how the shell ended.
 
 use brattice_protocol::outcome::{Cause, ProcessFacts};
+use brattice_protocol::signal::signal_name;
 
 use super::command::{CallFate, CommandText};
 use super::decode::Tail;
 use super::outcome::{NAMED_PROCESSES, milliseconds};
-use super::signal::signal_name;
 use crate::exec::spec::{StreamEnd, TaskEnd};
 use crate::toolset::arguments::TimeoutOrigin;
 

@@ -15,7 +15,6 @@ mod command;
 mod decode;
 mod escape;
 mod outcome;
-mod signal;
 mod terminal;
 
 pub(crate) use command::{CallFate, CommandText, Rendered, render_command};

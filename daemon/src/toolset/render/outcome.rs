@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use brattice_policy::layer::{Layer, LayerState};
 use brattice_protocol::TaskId;
 use brattice_protocol::outcome::{CommandOutcome, LeftRunning, SandboxFacts, StreamOutcome};
+use brattice_protocol::signal::signal_name;
 
 use super::decode::Tail;
-use super::signal::signal_name;
 use crate::exec::spec::{StreamEnd, TaskEnd};
 
 /// How many processes are named.
@@ -38,11 +39,18 @@ pub(super) fn command_outcome(
         sandbox: SandboxFacts {
             mode: end.mode,
             landlock_abi: end.layers.landlock_abi,
-            layers: end.layers.layers.clone(),
+            layers: end.layers.layers.iter().map(layer).collect(),
         },
         task: Some(task.clone()),
         left_running: left_running(end),
     }
+}
+
+/// A layer as a result tells it. Why a machine has only part of one, or none, is the same for every command and told by
+/// `hello` and `session.open`; what a command could not run for want of is told here as well.
+fn layer(layer: &Layer) -> Layer {
+    let reason = layer.reason.as_ref().filter(|_| layer.state == LayerState::Missing);
+    Layer { name: layer.name, state: layer.state, reason: reason.cloned() }
 }
 
 /// A duration on the wire.
@@ -76,4 +84,17 @@ fn left_running(end: &TaskEnd) -> Option<LeftRunning> {
     }
     let leftovers = end.leftovers.as_ref().filter(|leftovers| leftovers.count > 0)?;
     Some(told(true, &leftovers.processes, leftovers.count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use brattice_policy::layer::LayerName;
+
+    #[test]
+    fn only_a_missing_layer_says_why_in_a_result() {
+        let told = |state| layer(&Layer::with(LayerName::Landlock, state, "why")).reason;
+        assert_eq!(told(LayerState::Missing).as_deref(), Some("why"));
+        assert_eq!([LayerState::Off, LayerState::Partial].map(told), [None, None]);
+    }
 }

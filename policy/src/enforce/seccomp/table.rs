@@ -177,6 +177,7 @@ pub const ALWAYS: &[Rule] = rules! {
 /// Pairs of sockets stay: processes of a command talk over them. A datagram socket, pair or not, can be turned to any
 /// address, and raw is the same thing under another name (unix(7)).
 pub const SOCKET_PAIRS: &[Rule] = rules! {
+    socketpair &[IsNot(0, AF_UNIX)] => Errno(EAFNOSUPPORT), "other families' pairs reach the kernel and the wire";
     socketpair &[Is(0, AF_UNIX), MaskedIs(1, TYPE, SOCK_DGRAM)] => Errno(EACCES), "a datagram socket reaches any path";
     socketpair &[Is(0, AF_UNIX), MaskedIs(1, TYPE, SOCK_RAW)] => Errno(EACCES), "as a datagram socket";
 };

@@ -46,7 +46,7 @@ impl Case {
             self.writer.write_all(piece).unwrap();
             while let Taken::Bytes(_) = self.spool.take(self.pipe.as_fd(), &mut self.buffer) {}
         }
-        if let Some(fd) = self.spool.untold() {
+        if let Some(fd) = self.spool.untold().unwrap() {
             self.reader.replace(fd);
         }
     }
