@@ -89,16 +89,7 @@ mod tests {
         ];
         assert_eq!(
             names(&ambient),
-            [
-                "CARGO_HOME",
-                "HOME",
-                "KEYBOARD",
-                "API_KEY2",
-                "SECRETKEYBASE",
-                "TOKENFILE",
-                "TOKENIZERS_PARALLELISM",
-                "PATH"
-            ]
+            ["CARGO_HOME", "HOME", "KEYBOARD", "MONKEYS_HOME", "PATH", "TOKENIZERS_PARALLELISM"]
         );
     }
 

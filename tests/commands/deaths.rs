@@ -67,7 +67,8 @@ fn a_killed_launcher_or_zygote_is_replaced_and_its_commands_go_on() {
     let mut world = World::new();
     let session = world.session("workspace-write").open();
     for (seconds, is_launcher) in [(903, true), (904, false)] {
-        let running = session.begin(json!({"command": format!("sleep {seconds}; echo never"), "timeoutMs": 4000}));
+        let running = session
+            .begin(json!({"command": format!("sleep {seconds}; echo never"), "timeoutMs": 4000}));
         let argument = format!("sleep {seconds}");
         let chain = chain_above_shell(&mut world, &argument);
         kill(if is_launcher { &chain.launcher } else { &chain.zygote });

@@ -30,13 +30,13 @@ use brattice_policy::enforce::probe::Machine;
 use brattice_policy::layer::LayerReport;
 
 pub(crate) use launcher::main as launcher_main;
+pub(crate) use link::reader::SpoolReader;
 pub(crate) use link::{
     InputEnd, InputError, ReadError, RunError, StopReason, Supervisor, SupervisorError,
     SupervisorSpec, TaskHandle, find_bash,
 };
 #[cfg(test)]
 pub(crate) use message::FailedStep;
-pub(crate) use link::reader::SpoolReader;
 pub(crate) use supervisor::{LOCK, main as supervisor_main};
 
 /// What this machine can enforce in a confined mode.

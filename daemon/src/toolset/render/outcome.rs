@@ -36,6 +36,9 @@ pub(super) fn command_outcome(
         max_rss_bytes: end.max_rss,
         stdout: stream_outcome(&end.stdout, stdout),
         stderr: end.stderr.as_ref().map(|end| stream_outcome(end, stderr)),
+        denials: Vec::new(),
+        denials_total: None,
+        unobserved: None,
         sandbox: SandboxFacts {
             mode: end.mode,
             landlock_abi: end.layers.landlock_abi,

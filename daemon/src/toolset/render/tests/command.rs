@@ -405,6 +405,9 @@ fn the_outcome_holds_every_fact() {
         max_rss_bytes: 4096,
         stdout: whole(2),
         stderr: Some(whole(0)),
+        denials: Vec::new(),
+        denials_total: None,
+        unobserved: None,
         sandbox: SandboxFacts {
             mode: Mode::WorkspaceWrite,
             landlock_abi: 6,
