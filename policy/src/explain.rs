@@ -78,7 +78,10 @@ fn carries(access: Access, operation: Operation) -> bool {
 fn covers(rule: &Path, reason: GrantReason, path: &Path, operation: Operation) -> bool {
     let names = matches!(operation, Operation::Create | Operation::Remove)
         && reason != GrantReason::ReadAll;
-    path.starts_with(rule) && !(names && path == rule)
+    // Everything is read but devices, which have rules of their own.
+    let is_device =
+        reason == GrantReason::ReadAll && path.starts_with("/dev") && path != Path::new("/dev");
+    path.starts_with(rule) && !(names && path == rule) && !is_device
 }
 
 #[cfg(test)]
@@ -107,6 +110,9 @@ mod tests {
             (WorkspaceWrite, "/ws/a", Operation::Write, (true, rule("workspace /ws"), None)),
             (WorkspaceWrite, "/ws", Operation::Remove, (false, None, Some(DangerFullAccess))),
             (WorkspaceWrite, "/wsx/a", Operation::Create, (false, None, Some(DangerFullAccess))),
+            (ReadOnly, "/dev", Operation::Read, (true, rule("read-all /"), None)),
+            (ReadOnly, "/dev/pts/3", Operation::Read, (false, None, Some(DangerFullAccess))),
+            (ReadOnly, "/dev/zero", Operation::Read, (true, rule("device /dev/zero"), None)),
             (WorkspaceWrite, "/dev/null", Operation::Write, (true, rule("device /dev/null"), None)),
             (WorkspaceWrite, "/dev/null", Operation::Remove, (false, None, Some(DangerFullAccess))),
             (DangerFullAccess, "/etc/hosts", Operation::Write, (true, None, None)),

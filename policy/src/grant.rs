@@ -31,7 +31,7 @@ pub struct Grant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GrantReason {
-    /// Every mode reads what the user can read.
+    /// Every mode reads what the user can read, but for devices: the rule stands for `/` without `/dev`.
     ReadAll,
     /// The session's workspace.
     Workspace,

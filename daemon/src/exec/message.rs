@@ -154,15 +154,22 @@ pub(crate) struct Failure {
     pub(crate) detail: String,
 }
 
+/// Longest text of a failure in characters: it may quote what a client sent, and must fit a message.
+const LONGEST_DETAIL: usize = 4096;
+
 impl Failure {
     /// A step and what is to be said of it.
     pub(crate) fn new(step: FailedStep, detail: &dyn Display) -> Self {
-        Failure { step, detail: detail.to_string() }
+        let mut detail = detail.to_string();
+        if detail.len() > LONGEST_DETAIL {
+            detail = detail.chars().take(LONGEST_DETAIL).chain(['…']).collect();
+        }
+        Failure { step, detail }
     }
 
     /// A step and the error that ended it, with its causes.
     pub(crate) fn caused(step: FailedStep, error: &dyn Error) -> Self {
-        Failure { step, detail: crate::fault::chain(error) }
+        Failure::new(step, &crate::fault::chain(error))
     }
 }
 

@@ -84,6 +84,10 @@ pub fn mode_ruleset(profile: &Profile, abi: u32) -> Result<OwnedFd, BuildError> 
     }
     let mut ruleset = ruleset.create()?;
     for grant in &profile.grants() {
+        if grant.reason == GrantReason::ReadAll {
+            ruleset = read_all(ruleset, known)?;
+            continue;
+        }
         let fd = match pin(grant) {
             Err(Errno::NOENT | Errno::NXIO) if is_optional(grant) => continue,
             other => {
@@ -97,6 +101,34 @@ pub fn mode_ruleset(profile: &Profile, abi: u32) -> Result<OwnedFd, BuildError> 
         ruleset = ruleset.add_rule(PathBeneath::new(fd, rights))?;
     }
     descriptor(ruleset)
+}
+
+/// Grants reading on everything but devices: listing on `/`, and reading and executing on each of its entries except
+/// `/dev`. To read a terminal, a FIFO-like device or a watchdog is no passive thing: it takes what it reads from somebody
+/// else, and to open a terminal is to acquire it. A folder that is put into `/` later is listed and not read.
+fn read_all(mut ruleset: RulesetCreated, abi: ABI) -> Result<RulesetCreated, BuildError> {
+    let open = |path: &Path| {
+        rustix::fs::open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, FileMode::empty())
+    };
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |source| BuildError::Open { path, source }
+    };
+    let root = Path::new("/");
+    let entries = std::fs::read_dir(root)
+        .map_err(|error| failed(root)(Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
+    let fd = open(root).map_err(failed(root))?;
+    ruleset = ruleset.add_rule(PathBeneath::new(fd, AccessFs::ReadDir))?;
+    for entry in
+        entries.flatten().map(|entry| entry.path()).filter(|path| path != Path::new("/dev"))
+    {
+        // Gone meanwhile, or not for this user: then there is nothing to grant.
+        let Ok(fd) = open(&entry) else { continue };
+        let rights = rights(Access::Read, abi);
+        let rights = if is_folder(&fd) { rights } else { rights & AccessFs::from_file(abi) };
+        ruleset = ruleset.add_rule(PathBeneath::new(fd, rights))?;
+    }
+    Ok(ruleset)
 }
 
 /// The ruleset of D2 and D3. Needs [`SCOPES_ABI`].

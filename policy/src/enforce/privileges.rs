@@ -11,10 +11,8 @@ use crate::sys::errno;
 
 /// Capabilities that root's commands keep, for the files that they own or make inside their roots. The rules on
 /// paths bound what they reach.
-const FILE_OWNERSHIP: CapabilitySet = CapabilitySet::CHOWN
-    .union(CapabilitySet::DAC_OVERRIDE)
-    .union(CapabilitySet::FOWNER)
-    .union(CapabilitySet::FSETID);
+const FILE_OWNERSHIP: CapabilitySet =
+    CapabilitySet::CHOWN.union(CapabilitySet::DAC_OVERRIDE).union(CapabilitySet::FOWNER);
 
 /// The step that could not be taken, and the kernel's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

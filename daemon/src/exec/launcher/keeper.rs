@@ -183,7 +183,7 @@ fn explain(
         Step::Directory => FailedStep::Directory,
         Step::Exec => FailedStep::Exec,
     };
-    Failure { step, detail }
+    Failure::new(step, &detail)
 }
 
 /// A keeper whose program runs, or has run.
@@ -202,21 +202,31 @@ struct Keeper<'a> {
 /// Whether anything of the task is left.
 #[derive(PartialEq, Eq)]
 enum Left {
+    /// Children that live.
     Something,
+    /// More children that ended, perhaps.
+    Unreaped,
     Nothing,
 }
 
+/// Children that are reaped in one turn.
+const REAPED_AT_ONCE: usize = 64;
+
 impl Keeper<'_> {
+    /// Each turn does a bounded part of everything: a command whose children end faster than they can be reaped must not
+    /// keep a stop, or the supervisor's word, from being acted on.
     fn keep(mut self) -> ExitCode {
         loop {
-            if self.reap_all() == Left::Nothing {
-                return self.say_gone(Vec::new());
-            }
-            let until = self.stop.as_mut().map(|stop| stop.act(&self.reach, Instant::now()));
-            match until {
+            let now = Instant::now();
+            let until = match self.stop.as_mut().map(|stop| stop.act(&self.reach, now)) {
                 Some(None) => return self.say_gone(self.named()),
-                Some(Some(next)) => self.wait(Some(next)),
-                None => self.wait(None),
+                Some(Some(next)) => Some(next),
+                None => None,
+            };
+            match self.reap_some() {
+                Left::Nothing => return self.say_gone(Vec::new()),
+                Left::Unreaped => self.wait(Some(now)),
+                Left::Something => self.wait(until),
             }
         }
     }
@@ -257,8 +267,8 @@ impl Keeper<'_> {
         }
     }
 
-    fn reap_all(&mut self) -> Left {
-        loop {
+    fn reap_some(&mut self) -> Left {
+        for _ in 0..REAPED_AT_ONCE {
             match reap() {
                 Ok(Reaped::Child { pid, exit, usage }) if Some(pid) == self.program => {
                     self.program = None;
@@ -274,6 +284,7 @@ impl Keeper<'_> {
                 Ok(Reaped::NoChild) => return Left::Nothing,
             }
         }
+        Left::Unreaped
     }
 
     fn say_leftovers(&self) {

@@ -128,6 +128,7 @@ impl Supervisor {
         for (index, due) in due {
             match due {
                 Due::TimeOut => self.stop(index, StopCause::TimedOut),
+                Due::Overdue => self.end_keeper(index),
                 Due::Leftovers => self.stop_leftovers(index),
                 Due::Tell => self.tell(index, now),
             }
@@ -146,6 +147,18 @@ impl Supervisor {
         let Some(task) = self.tasks.get_mut(&index) else { return };
         let grace = task.stop_leftovers(&self.setup.limits);
         task.keeper.send(&ToKeeper::Stop { grace }, Vec::new()).ok();
+    }
+
+    /// Kills a keeper that does not do its part. What it kept comes here then, and is killed here.
+    fn end_keeper(&mut self, index: u32) {
+        let Some(task) = self.tasks.get_mut(&index) else { return };
+        task.overdue_handled();
+        let keeper = task.keeper_pid;
+        let below = process::descendants(std::process::id());
+        if let Some(keeper) = below.iter().find(|process| Some(process.pid) == keeper) {
+            // One that has ended meanwhile closes its channel as well.
+            keeper.signal(Signal::KILL).ok();
+        }
     }
 
     fn tell(&mut self, index: u32, now: Instant) {

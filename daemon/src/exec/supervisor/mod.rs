@@ -32,12 +32,12 @@ mod start;
 mod task;
 
 use std::fs::File;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use brattice_policy::{Limits, sys};
-use rustix::fs::FlockOperation;
+use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags};
 
 use super::channel::Channel;
 use super::message::{FailedStep, Failure, FromSupervisor, ToSupervisor};
@@ -106,8 +106,13 @@ fn set_up(channel: &Channel) -> Result<Setup, Failure> {
     Ok(Setup { folder, bash, limits, environment, _lock: lock })
 }
 
+/// Makes the lock file, locked before it has a name: a command of another session may read this folder, and would
+/// otherwise lock the file first.
 fn lock(folder: &Path) -> std::io::Result<File> {
-    let file = File::options().create(true).truncate(false).write(true).open(folder.join(LOCK))?;
-    rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-    Ok(file)
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let fd = rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR)?;
+    rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive)?;
+    let itself = format!("/proc/self/fd/{}", fd.as_raw_fd());
+    rustix::fs::linkat(CWD, itself, CWD, folder.join(LOCK), AtFlags::SYMLINK_FOLLOW)?;
+    Ok(fd.into())
 }

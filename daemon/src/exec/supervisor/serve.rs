@@ -18,6 +18,9 @@ use super::task::{StopCause, Task};
 use crate::exec::channel::{Channel, ChannelError};
 use crate::exec::message::{FailedStep, Failure, FromSupervisor, ToSupervisor};
 
+/// Children that are reaped at once.
+const REAPED_AT_ONCE: usize = 256;
+
 /// How long what is left may take to end after the last channel to it was closed.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
@@ -172,8 +175,10 @@ impl Supervisor {
     }
 
     pub(super) fn say(&mut self, message: &FromSupervisor, descriptors: Vec<OwnedFd>) {
-        if self.daemon.as_mut().is_some_and(|daemon| daemon.send(message, descriptors).is_err()) {
-            self.lose_daemon();
+        match self.daemon.as_mut().map(|daemon| daemon.send(message, descriptors)) {
+            // What does not fit a message is not said; every text in one is bounded where it is made.
+            None | Some(Ok(()) | Err(ChannelError::TooLarge | ChannelError::Shape(_))) => {}
+            Some(Err(_)) => self.lose_daemon(),
         }
     }
 
@@ -274,7 +279,12 @@ impl Supervisor {
         let mut records = [0u8; 1024];
         // The records are read to make the descriptor quiet; what ended is found by reaping.
         rustix::io::read(&self.children, &mut records).ok();
-        while let Ok(Reaped::Child { .. }) = reap() {}
+        // A bounded number: what is left makes the descriptor readable again, or is found at the next child's end.
+        for _ in 0..REAPED_AT_ONCE {
+            if !matches!(reap(), Ok(Reaped::Child { .. })) {
+                return;
+            }
+        }
     }
 
     /// Closes every channel, which ends every mode, and waits until no child is left.

@@ -22,6 +22,9 @@ use crate::exec::spec::{Leftovers, TaskEnd};
 /// After a program's end what is left may still end by itself (a `tee` behind it, say) before it is stopped.
 const DRAIN: Duration = Duration::from_millis(200);
 
+/// Beyond its grace, how long a keeper may take over a stop: its own deadline (10 s), and time for a loaded machine.
+const STOP_PATIENCE: Duration = Duration::from_secs(20);
+
 /// How often a reader is told of growth, at most.
 const TELL_PAUSE: Duration = Duration::from_millis(20);
 
@@ -47,6 +50,8 @@ pub(super) enum StopCause {
 pub(super) enum Due {
     /// Its time is over: stop it.
     TimeOut,
+    /// Its keeper has not brought a stop to its end.
+    Overdue,
     /// Its program ended and left something: stop that.
     Leftovers,
     /// Its reader is to be told of growth.
@@ -73,6 +78,7 @@ pub(super) struct Task {
     pub(super) stop: Option<StopCause>,
     pub(super) ended: Option<ProgramEnd>,
     leftovers_at: Option<Instant>,
+    overdue_at: Option<Instant>,
     pub(super) leftovers: Option<Leftovers>,
     /// What the reader knows already, when it waits to be told of more.
     reader_knows: Option<(u64, u64)>,
@@ -117,6 +123,7 @@ impl Task {
             stop: None,
             ended: None,
             leftovers_at: None,
+            overdue_at: None,
             leftovers: None,
             reader_knows: None,
             told_at: None,
@@ -158,6 +165,8 @@ impl Task {
         let passed = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         if passed(self.deadline) {
             Some(Due::TimeOut)
+        } else if passed(self.overdue_at) {
+            Some(Due::Overdue)
         } else if passed(self.leftovers_at) {
             Some(Due::Leftovers)
         } else if passed(self.tell_at(now)) {
@@ -169,7 +178,8 @@ impl Task {
 
     /// When something is due next.
     pub(super) fn next_due(&self, now: Instant) -> Option<Instant> {
-        [self.deadline, self.leftovers_at, self.tell_at(now)].into_iter().flatten().min()
+        let times = [self.deadline, self.leftovers_at, self.overdue_at, self.tell_at(now)];
+        times.into_iter().flatten().min()
     }
 
     fn tell_at(&self, now: Instant) -> Option<Instant> {
@@ -185,13 +195,20 @@ impl Task {
             return None;
         }
         self.stop = Some(cause);
+        self.overdue_at = Some(Instant::now() + self.grace + STOP_PATIENCE);
         Some(self.grace)
     }
 
     /// Begins the stop of what the program left, and says the grace.
     pub(super) fn stop_leftovers(&mut self, limits: &Limits) -> Duration {
         self.leftovers_at = None;
+        self.overdue_at = Some(Instant::now() + limits.leftover_grace + STOP_PATIENCE);
         limits.leftover_grace
+    }
+
+    /// The keeper is being ended; it is not waited for a second time.
+    pub(super) fn overdue_handled(&mut self) {
+        self.overdue_at = None;
     }
 
     /// The spools that the reader does not have yet.

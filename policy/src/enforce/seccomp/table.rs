@@ -29,16 +29,17 @@ mod number {
     pub(super) use libc::{
         SYS_acct as acct, SYS_add_key as add_key, SYS_bpf as bpf, SYS_chroot as chroot,
         SYS_clone as clone, SYS_clone3 as clone3, SYS_delete_module as delete_module,
-        SYS_fanotify_init as fanotify_init, SYS_finit_module as finit_module,
-        SYS_fsconfig as fsconfig, SYS_fsmount as fsmount, SYS_fsopen as fsopen,
-        SYS_fspick as fspick, SYS_init_module as init_module, SYS_io_uring_enter as io_uring_enter,
-        SYS_io_uring_register as io_uring_register, SYS_io_uring_setup as io_uring_setup,
-        SYS_ioctl as ioctl, SYS_ioprio_set as ioprio_set, SYS_kcmp as kcmp,
-        SYS_kexec_load as kexec_load, SYS_keyctl as keyctl, SYS_mount as mount,
-        SYS_mount_setattr as mount_setattr, SYS_move_mount as move_mount,
-        SYS_mq_unlink as mq_unlink, SYS_msgctl as msgctl, SYS_msgget as msgget,
-        SYS_msgrcv as msgrcv, SYS_msgsnd as msgsnd, SYS_open_by_handle_at as open_by_handle_at,
-        SYS_open_tree as open_tree, SYS_perf_event_open as perf_event_open,
+        SYS_fanotify_init as fanotify_init, SYS_fchmod as fchmod, SYS_fchmodat as fchmodat,
+        SYS_finit_module as finit_module, SYS_fsconfig as fsconfig, SYS_fsmount as fsmount,
+        SYS_fsopen as fsopen, SYS_fspick as fspick, SYS_init_module as init_module,
+        SYS_io_uring_enter as io_uring_enter, SYS_io_uring_register as io_uring_register,
+        SYS_io_uring_setup as io_uring_setup, SYS_ioctl as ioctl, SYS_ioprio_set as ioprio_set,
+        SYS_kcmp as kcmp, SYS_kexec_load as kexec_load, SYS_keyctl as keyctl,
+        SYS_mknodat as mknodat, SYS_mount as mount, SYS_mount_setattr as mount_setattr,
+        SYS_move_mount as move_mount, SYS_mq_open as mq_open, SYS_mq_unlink as mq_unlink,
+        SYS_msgctl as msgctl, SYS_msgget as msgget, SYS_msgrcv as msgrcv, SYS_msgsnd as msgsnd,
+        SYS_open_by_handle_at as open_by_handle_at, SYS_open_tree as open_tree,
+        SYS_openat as openat, SYS_perf_event_open as perf_event_open,
         SYS_personality as personality, SYS_pidfd_getfd as pidfd_getfd,
         SYS_pivot_root as pivot_root, SYS_prlimit64 as prlimit64,
         SYS_process_madvise as process_madvise, SYS_process_mrelease as process_mrelease,
@@ -57,6 +58,13 @@ mod number {
     };
     pub(super) const kexec_file_load: i64 = if cfg!(target_arch = "x86_64") { 320 } else { 294 };
     pub(super) const open_tree_attr: i64 = 467;
+    pub(super) const fchmodat2: i64 = 452;
+    pub(super) const file_setattr: i64 = 469;
+    // Calls that only x86_64 has; -1 is no call, and compiles to no rule.
+    pub(super) const chmod: i64 = if cfg!(target_arch = "x86_64") { 90 } else { -1 };
+    pub(super) const creat: i64 = if cfg!(target_arch = "x86_64") { 85 } else { -1 };
+    pub(super) const open: i64 = if cfg!(target_arch = "x86_64") { 2 } else { -1 };
+    pub(super) const mknod: i64 = if cfg!(target_arch = "x86_64") { 133 } else { -1 };
 }
 
 /// `CLONE_NEWNS`, `NEWCGROUP`, `NEWUTS`, `NEWIPC`, `NEWUSER`, `NEWPID`, `NEWNET` (clone(2)).
@@ -70,6 +78,24 @@ const NEW_LISTENER: u32 = 1 << 3;
 
 /// The type of seccomp's ioctls, `SECCOMP_IOC_MAGIC` (`!`), where an ioctl's number has its type.
 const SECCOMP_IOCTLS: u32 = (b'!' as u32) << 8;
+
+/// Ioctls that make, change or remove files behind Landlock's back, by their types and numbers (`linux/btrfs.h`,
+/// `linux/fs.h`, `linux/fsverity.h`, `linux/fscrypt.h`, `fs/ocfs2/ocfs2_ioctl.h`).
+const BTRFS_IOCTLS: u32 = 0x9400;
+const BCACHEFS_IOCTLS: u32 = 0xbc00;
+const FICLONE: u32 = 0x4004_9409;
+const FICLONERANGE: u32 = 0x4020_940d;
+const FIDEDUPERANGE: u32 = 0xc018_9436;
+const FS_IOC_GETFSLABEL: u32 = 0x8100_9431;
+const OCFS2_IOC_REFLINK: u32 = 0x4018_6f04;
+const FS_IOC_SETFLAGS: u32 = 0x4008_6602;
+const FS_IOC_FSSETXATTR: u32 = 0x401c_5820;
+const FS_IOC_ENABLE_VERITY: u32 = 0x4080_6685;
+const FS_IOC_SET_ENCRYPTION_POLICY: u32 = 0x400c_6613;
+
+const S_ISUID: u32 = 0o4000;
+/// `O_CREAT`, and the bit of `O_TMPFILE` that is not `O_DIRECTORY`'s: with any other flag the mode is noise (open(2)).
+const MAKES_A_FILE: u32 = 0o100 | 0o20_000_000;
 
 const TIOCSTI: u32 = 0x5412;
 const TIOCLINUX: u32 = 0x541c;
@@ -142,6 +168,27 @@ pub const ALWAYS: &[Rule] = rules! {
     ioctl &[Is(1, TIOCSTI)] => Errno(EPERM), "types into the terminal (CVE-2017-5226)";
     ioctl &[Is(1, TIOCLINUX)] => Errno(EPERM), "pastes into the console (CVE-2023-28100)";
     ioctl &[MaskedIs(1, 0xff00, SECCOMP_IOCTLS)] => Errno(EPERM), "answers for a listener of seccomp's";
+    ioctl &[Is(1, FICLONE)] => Allow, "shares blocks between two open files, as `cp --reflink` does";
+    ioctl &[Is(1, FICLONERANGE)] => Allow, "as FICLONE";
+    ioctl &[Is(1, FIDEDUPERANGE)] => Allow, "as FICLONE";
+    ioctl &[Is(1, FS_IOC_GETFSLABEL)] => Allow, "reads a label";
+    ioctl &[MaskedIs(1, 0xff00, BTRFS_IOCTLS)] => Errno(EPERM), "make, change and remove subvolumes behind Landlock";
+    ioctl &[MaskedIs(1, 0xff00, BCACHEFS_IOCTLS)] => Errno(EPERM), "as btrfs";
+    ioctl &[Is(1, OCFS2_IOC_REFLINK)] => Errno(EPERM), "makes files behind Landlock";
+    ioctl &[Is(1, FS_IOC_SETFLAGS)] => Errno(EPERM), "inode flags of any own file, which Landlock does not judge";
+    ioctl &[Is(1, FS_IOC_FSSETXATTR)] => Errno(EPERM), "as FS_IOC_SETFLAGS";
+    ioctl &[Is(1, FS_IOC_ENABLE_VERITY)] => Errno(EPERM), "makes any own file read-only for ever";
+    ioctl &[Is(1, FS_IOC_SET_ENCRYPTION_POLICY)] => Errno(EPERM), "as FS_IOC_SETFLAGS";
+    file_setattr NO_TESTS => Errno(EPERM), "as FS_IOC_SETFLAGS";
+    chmod &[HasAny(1, S_ISUID)] => Errno(EPERM), "a set-user-ID file lends the user's identity to everybody";
+    fchmod &[HasAny(1, S_ISUID)] => Errno(EPERM), "as chmod";
+    fchmodat &[HasAny(2, S_ISUID)] => Errno(EPERM), "as chmod";
+    fchmodat2 &[HasAny(2, S_ISUID)] => Errno(EPERM), "as chmod";
+    creat &[HasAny(1, S_ISUID)] => Errno(EPERM), "as chmod";
+    open &[HasAny(1, MAKES_A_FILE), HasAny(2, S_ISUID)] => Errno(EPERM), "as chmod";
+    openat &[HasAny(2, MAKES_A_FILE), HasAny(3, S_ISUID)] => Errno(EPERM), "as chmod";
+    mknod &[HasAny(1, S_ISUID)] => Errno(EPERM), "as chmod";
+    mknodat &[HasAny(2, S_ISUID)] => Errno(EPERM), "as chmod";
     prlimit64 &[IsNot(0, 0), NotNull(2)] => Errno(EPERM), "limits of another process can kill it";
     setpriority &[Is(0, PRIO_USER)] => Errno(EPERM), "re-nices every process of the user";
     setpriority &[IsNot(1, 0)] => Errno(EPERM), "re-nices another process";
@@ -171,6 +218,7 @@ pub const ALWAYS: &[Rule] = rules! {
     msgsnd NO_TESTS => Errno(EPERM), "as shmget";
     msgrcv NO_TESTS => Errno(EPERM), "as shmget";
     msgctl NO_TESTS => Errno(EPERM), "as shmget";
+    mq_open NO_TESTS => Errno(EPERM), "queues are the machine's: made outside every root, and other programs' are read";
     mq_unlink NO_TESTS => Errno(EPERM), "removes queues of the user's other programs";
 };
 
