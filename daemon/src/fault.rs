@@ -70,6 +70,7 @@ fn workspace(fault: &WorkspaceError) -> RpcError {
         | WorkspaceError::Nul { .. }
         | WorkspaceError::Missing { .. }
         | WorkspaceError::NotFolder { .. }
+        | WorkspaceError::Kernel { .. }
         | WorkspaceError::Unresolved { .. }
         | WorkspaceError::NotUtf8 { .. } => ErrorCode::Invalid,
     };

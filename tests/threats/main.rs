@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod attack;
+mod attributes;
 mod control;
 mod devices;
 mod files;
@@ -11,3 +12,5 @@ mod names;
 mod processes;
 mod resources;
 mod sockets;
+mod terminals;
+mod workspaces;

@@ -47,6 +47,55 @@ fn p21_whatever_a_command_becomes_it_ends_with_its_call() {
     world.finish();
 }
 
+/// Processes whose children become the keeper's: `CLONE_PARENT` makes a sibling. Half of the busy ones have children that
+/// end at once, so that there is always one more to reap; half hop from process to process, so that no number stays
+/// true. Bounded: 170 that live, and 25 seconds.
+const HOP: &str = r#"
+import ctypes, os, signal, sys, time
+end = time.monotonic() + 25
+libc = ctypes.CDLL(None)
+CLONE_PARENT, CLONE = 0x8000, 56
+def sibling(): return libc.syscall(CLONE, CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0)
+def orphan(work):
+    middle = os.fork()
+    if middle == 0:
+        if os.fork() == 0:
+            for number in (signal.SIGTERM, signal.SIGHUP): signal.signal(number, signal.SIG_IGN)
+            os.setsid()
+            work()
+        os._exit(0)
+    os.waitpid(middle, 0)
+def idle():
+    while time.monotonic() < end: time.sleep(1)
+def breed():
+    while time.monotonic() < end:
+        if sibling() == 0: os._exit(0)
+def hop():
+    while time.monotonic() < end:
+        if sibling() != 0: os._exit(0)
+for _ in range(150): orphan(idle)
+for _ in range(10): orphan(breed); orphan(hop)
+print("hopping", flush=True)
+idle()
+"#;
+
+#[test]
+fn p21_processes_that_end_faster_than_they_are_reaped_end_at_the_deadline() {
+    let world = World::new();
+    std::fs::write(world.out().join("hop.py"), HOP).unwrap();
+    for mode in ["read-only", "workspace-write", "danger-full-access"] {
+        let session = world.session(mode).open();
+        let reply = session.run_for(1000, "exec python3 -B $OUT/hop.py");
+        assert_eq!(reply.cause(), Cause::TimedOut, "{mode}");
+        // A second, the grace of five, and room; by itself the program ends after 25.
+        let took = Duration::from_millis(reply.outcome().duration_ms);
+        assert!(took < Duration::from_secs(20), "{mode}: {took:?}");
+        assert_eq!(world.strays(), [], "{mode}");
+        session.run("echo on").exits(0).says("on");
+    }
+    world.finish();
+}
+
 #[test]
 fn p22_a_bomb_of_processes_ends_at_its_deadline_and_hurts_nobody() {
     let world = World::new();

@@ -5,7 +5,9 @@
 //! the workspace:
 //!
 //! - it must point back: a worktree's `gitdir` file names this workspace's `.git`, a submodule's `core.worktree`
-//!   names this workspace. An attacker who can write to the workspace alone cannot put that into `~/.ssh`;
+//!   names this workspace. An attacker who can write to the workspace alone cannot put that into `~/.ssh`. What is
+//!   named is the folder itself, by a path without any symbolic link: commands may have put links (and, for `.git`,
+//!   hard links) where the path leads through, which would make it name whatever they like;
 //! - it must be a git directory (`HEAD` and, unless a common directory holds them, `objects` and `refs`), so that
 //!   a back-pointer somebody left in a folder of another kind opens nothing;
 //! - a common directory is taken only where git itself makes it, as the parent of the `worktrees` folder that holds
@@ -23,7 +25,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use brattice_policy::{Root, RootKind};
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
 
 /// Longest pointer file or configuration that is read; git's own are far below.
 const MAX_FILE: u64 = 256 << 10;
@@ -51,8 +53,8 @@ pub(super) fn find(workspace: &Path) -> Vec<Root> {
 /// The common directory, where `git_dir` is that of a linked worktree at `workspace`.
 fn worktree_common(workspace: &Path, git_dir: &Path) -> Option<PathBuf> {
     let back = git_dir.join(pointer(&git_dir.join("gitdir"), b"")?);
-    let names_us = back.file_name() == Some(OsStr::new(".git"))
-        && back.parent()?.canonicalize().ok()? == workspace;
+    let names_us =
+        back.file_name() == Some(OsStr::new(".git")) && is_without_links(back.parent()?, workspace);
     let worktrees = git_dir.parent().filter(|path| path.ends_with("worktrees"))?;
     let common = folder(git_dir, &pointer(&git_dir.join("commondir"), b"")?)?;
     let is_gits_layout = worktrees.parent() == Some(&common) && is_repository(&common);
@@ -65,8 +67,7 @@ fn is_submodule(workspace: &Path, git_dir: &Path) -> bool {
     let names_us = ["config", "config.worktree"].iter().any(|name| {
         read(&git_dir.join(name))
             .and_then(|text| core_worktree(&text))
-            .and_then(|path| folder(git_dir, &path))
-            .is_some_and(|path| path == workspace)
+            .is_some_and(|path| is_without_links(&git_dir.join(path), workspace))
     });
     names_us && is_repository(git_dir)
 }
@@ -74,6 +75,19 @@ fn is_submodule(workspace: &Path, git_dir: &Path) -> bool {
 /// Git's own test (`is_git_directory` in gitrepository-layout(5)'s terms): `HEAD`, `objects/` and `refs/`.
 fn is_repository(path: &Path) -> bool {
     path.join("HEAD").is_file() && path.join("objects").is_dir() && path.join("refs").is_dir()
+}
+
+/// Whether a recorded path leads to the workspace and through no symbolic link.
+///
+/// Folders are compared, not the `.git` files in them: a folder has one name, while a file can be linked to where the
+/// path leads.
+fn is_without_links(recorded: &Path, workspace: &Path) -> bool {
+    let identity = |path: &Path| {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let fd = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok()?;
+        fstat(&fd).ok().map(|stat| (stat.st_dev, stat.st_ino))
+    };
+    identity(recorded).is_some_and(|found| identity(workspace) == Some(found))
 }
 
 /// The canonical folder that `path` names from `base`; `/` is nobody's git directory.
@@ -150,165 +164,5 @@ fn unquote(value: &[u8]) -> Option<Vec<u8>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::session::testing::Scratch;
-
-    /// A repository `repo/.git` with a linked worktree at `tree`, as `git worktree add` makes it.
-    fn worktree(scratch: &Scratch) {
-        for name in ["repo/.git/objects", "repo/.git/refs", "repo/.git/worktrees/w", "tree"] {
-            scratch.folder(name);
-        }
-        scratch.file("repo/.git/HEAD", "ref: refs/heads/main\n");
-        scratch.file("repo/.git/worktrees/w/HEAD", "ref: refs/heads/w\n");
-        scratch.file("repo/.git/worktrees/w/commondir", "../..\n");
-        scratch.file(
-            "repo/.git/worktrees/w/gitdir",
-            &format!("{}\n", scratch.path("tree/.git").display()),
-        );
-        scratch.file(
-            "tree/.git",
-            &format!("gitdir: {}\n", scratch.path("repo/.git/worktrees/w").display()),
-        );
-    }
-
-    /// A submodule at `super/sub`, as `git submodule add` makes it.
-    fn submodule(scratch: &Scratch) {
-        for name in ["super/.git/modules/sub/objects", "super/.git/modules/sub/refs", "super/sub"] {
-            scratch.folder(name);
-        }
-        scratch.file("super/.git/modules/sub/HEAD", "ref: refs/heads/main\n");
-        scratch.file(
-            "super/.git/modules/sub/config",
-            "[core]\n\tbare = false\n\tworktree = ../../../sub\n",
-        );
-        scratch.file("super/sub/.git", "gitdir: ../.git/modules/sub\n");
-    }
-
-    fn root(scratch: &Scratch, name: &str, kind: RootKind) -> Root {
-        Root { path: scratch.path(name), kind }
-    }
-
-    #[test]
-    fn a_linked_worktree_gets_its_git_directory_and_the_common_one() {
-        let scratch = Scratch::new();
-        worktree(&scratch);
-        let expected = vec![
-            root(&scratch, "repo/.git/worktrees/w", RootKind::GitDir),
-            root(&scratch, "repo/.git", RootKind::GitCommonDir),
-        ];
-        assert_eq!(find(&scratch.path("tree")), expected);
-
-        scratch.file("repo/.git/worktrees/w/gitdir", "../../../../tree/.git\n");
-        scratch.file("tree/.git", "gitdir: ../repo/.git/worktrees/w\n");
-        assert_eq!(find(&scratch.path("tree")), expected, "with relative pointers");
-    }
-
-    #[test]
-    fn a_submodule_gets_its_git_directory() {
-        let scratch = Scratch::new();
-        submodule(&scratch);
-        let expected = vec![root(&scratch, "super/.git/modules/sub", RootKind::GitDir)];
-        assert_eq!(find(&scratch.path("super/sub")), expected);
-
-        scratch.file("super/.git/modules/sub/config", "[core]\n\tbare = false\n");
-        scratch.file(
-            "super/.git/modules/sub/config.worktree",
-            "[core]\n\tworktree = \"../../../sub\" ; x\n",
-        );
-        assert_eq!(find(&scratch.path("super/sub")), expected, "with extensions.worktreeConfig");
-    }
-
-    #[test]
-    fn a_plain_clone_and_a_plain_folder_need_nothing() {
-        let scratch = Scratch::new();
-        scratch.folder("clone/.git/objects");
-        assert_eq!(find(&scratch.path("clone")), []);
-        assert_eq!(find(&scratch.folder("plain")), []);
-    }
-
-    #[test]
-    fn a_foreign_folder_that_does_not_point_back_is_no_root() {
-        let scratch = Scratch::new();
-        worktree(&scratch);
-        submodule(&scratch);
-        scratch.folder("ssh");
-        let evil = scratch.folder("evil");
-        for target in
-            ["ssh", "repo/.git", "repo/.git/worktrees/w", "super/.git/modules/sub", "missing", "/"]
-        {
-            let target = scratch.path(target);
-            scratch.file("evil/.git", &format!("gitdir: {}\n", target.display()));
-            assert_eq!(find(&evil), [], "{}", target.display());
-        }
-    }
-
-    #[test]
-    fn what_a_command_can_make_inside_the_workspace_opens_nothing_outside() {
-        let scratch = Scratch::new();
-        scratch.folder("home/worktrees/ws");
-        let workspace = scratch.path("home/worktrees/ws");
-        scratch.file("home/worktrees/ws/.git", "gitdir: .\n");
-        scratch.file("home/worktrees/ws/HEAD", "ref: refs/heads/x\n");
-        scratch.file("home/worktrees/ws/gitdir", &format!("{}/.git\n", workspace.display()));
-        scratch.file("home/worktrees/ws/commondir", "../..\n");
-        assert_eq!(find(&workspace), []);
-
-        // The same from a neighbour that another session may write to: its grandparent is no repository.
-        scratch.folder("home/worktrees/other");
-        for name in ["HEAD", "gitdir", "commondir"] {
-            std::fs::copy(workspace.join(name), scratch.path("home/worktrees/other").join(name))
-                .unwrap();
-        }
-        scratch.file("home/worktrees/ws/.git", "gitdir: ../other\n");
-        assert_eq!(find(&workspace), []);
-    }
-
-    #[test]
-    fn a_common_directory_elsewhere_than_git_puts_it_is_no_root() {
-        let scratch = Scratch::new();
-        worktree(&scratch);
-        for name in ["victim/objects", "victim/refs"] {
-            scratch.folder(name);
-        }
-        scratch.file("victim/HEAD", "ref: refs/heads/main\n");
-        scratch
-            .file("repo/.git/worktrees/w/commondir", &scratch.path("victim").display().to_string());
-        assert_eq!(find(&scratch.path("tree")), []);
-    }
-
-    #[test]
-    fn links_fifos_and_nonsense_are_no_pointers() {
-        let scratch = Scratch::new();
-        worktree(&scratch);
-        let dot_git = scratch.path("tree/.git");
-        let real = scratch.path("tree/real");
-        std::fs::rename(&dot_git, &real).unwrap();
-        std::os::unix::fs::symlink(&real, &dot_git).unwrap();
-        assert_eq!(find(&scratch.path("tree")), [], "a link");
-        for text in ["", "gitdir: ", "gitdir: \n", "gitdir: a\0b\n", "nonsense\n"] {
-            std::fs::remove_file(&dot_git).unwrap();
-            scratch.file("tree/.git", text);
-            assert_eq!(find(&scratch.path("tree")), [], "{text:?}");
-        }
-        std::fs::remove_file(&dot_git).unwrap();
-        rustix::fs::mknodat(CWD, &dot_git, rustix::fs::FileType::Fifo, Mode::RWXU, 0).unwrap();
-        assert_eq!(find(&scratch.path("tree")), [], "a FIFO");
-    }
-
-    #[test]
-    fn core_worktree_is_read_as_git_writes_it() {
-        let cases: [(&str, Option<&str>); 7] = [
-            ("[core]\n\tworktree = ../a b\n", Some("../a b")),
-            ("[core]\nworktree=\"/a;b\\\\c\"\n", Some("/a;b\\c")),
-            ("[core]\nworktree = /a # comment\n", Some("/a")),
-            ("[CORE]\nWorkTree = /a\nworktree = /b\n", Some("/b")),
-            ("[core \"x\"]\nworktree = /a\n", None),
-            ("[core]\nworktree =\n", None),
-            ("[remote \"o\"]\nworktree = /a\n", None),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(core_worktree(text.as_bytes()), expected.map(PathBuf::from), "{text:?}");
-        }
-    }
-}
+#[path = "gitdir_tests.rs"]
+mod tests;

@@ -7,11 +7,11 @@
 //!  registry ──owns──► session ◄─────────────────────┘
 //!      │ open            ├── owner      whose it is: attached, detached, resumed
 //!      ├── workspace     ├── calls      a call id runs once
-//!      │     └ gitdir    ├── tasks      numbers, how many run, which can be read
-//!      ├── folder        │     └ task   a running one's handle, or what is `kept` of an ended one
-//!      │     └ removal   ├── layers     what holds its commands
-//!      └── supervisors   ├── environment
-//!                        └── exec::Supervisor, the process below which its commands are
+//!      │     ├ filesystem├── tasks      numbers, how many run, which can be read
+//!      │     └ gitdir    │     └ task   a running one's handle, or what is `kept` of an ended one
+//!      ├── folder        ├── layers     what holds its commands
+//!      │     └ removal   ├── environment
+//!      └── supervisors   └── exec::Supervisor, the process below which its commands are
 //! ```
 //!
 //! | thing | owner | when it ends |
@@ -36,6 +36,7 @@
 mod calls;
 mod command;
 mod environment;
+mod filesystem;
 mod folder;
 mod gitdir;
 mod kept;

@@ -1,8 +1,9 @@
 //! What a session is opened on: the workspace, further writable roots and the cwd, resolved and checked.
 //!
 //! Paths come from a client that runs as the same user, so the checks keep it from hurting itself: every root is an
-//! existing folder under its canonical name, none is `/`, and none holds (or lies in) what the daemon itself lives
-//! on, which a command could then rewrite to leave its sandbox. The roots are decided here, once: neither the cwd nor a
+//! existing folder under its canonical name, none is `/`, none holds (or lies in) what the daemon itself lives on,
+//! which a command could then rewrite to leave its sandbox, and none lies where files are the kernel's own state, as
+//! [`filesystem`] knows it. The roots are decided here, once: neither the cwd nor a
 //! request's `workdir` widens anything. That a root is still the same folder when a command starts is for `exec` to
 //! check; which git directories belong to it is for [`gitdir`] to say.
 
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 use brattice_policy::{Root, RootKind};
 use brattice_protocol::session::OpenParams;
 
-use super::gitdir;
+use super::{filesystem, gitdir};
 
 /// Paths that the daemon lives on, canonical. No root may hold one of them.
 #[derive(Clone, Debug)]
@@ -82,6 +83,9 @@ pub(crate) enum WorkspaceError {
     /// Writing everywhere is what `danger-full-access` is for.
     #[error("{role} {path:?} is the root of the file system")]
     FileSystem { role: Role, path: String },
+    /// Its files are no data: writing there changes processes, the kernel or devices.
+    #[error("{role} {root:?} is on {kind}, which holds the kernel's own state or devices")]
+    Kernel { role: Role, root: PathBuf, kind: &'static str },
     /// A root would let commands rewrite the daemon.
     #[error("{role} {:?} would open the daemon's {own} {:?} to commands", root, own_path)]
     HoldsOwn { role: Role, root: PathBuf, own: Own, own_path: PathBuf },
@@ -101,6 +105,9 @@ impl WorkspaceError {
             WorkspaceError::NotUtf8 { .. } => "give a folder whose path is UTF-8",
             WorkspaceError::FileSystem { .. } => {
                 "give the folder that the commands work in; mode danger-full-access writes anywhere"
+            }
+            WorkspaceError::Kernel { .. } => {
+                "give a folder on a file system for data; a link in the path may lead elsewhere than expected"
             }
             WorkspaceError::HoldsOwn { .. } => {
                 "give a folder beside it, or start bratticed from elsewhere or with other --state and --socket"
@@ -127,6 +134,7 @@ pub(crate) fn resolve(params: &OpenParams, own: &OwnPaths) -> Result<Workspace, 
     let mut once: Vec<Root> = Vec::with_capacity(roots.len());
     for root in roots {
         own.check(&root)?;
+        is_for_data(&root)?;
         if !once.iter().any(|earlier| earlier.path == root.path) {
             once.push(root);
         }
@@ -170,6 +178,20 @@ fn folder(role: Role, given: &str, path: &Path) -> Result<PathBuf, WorkspaceErro
         return Err(WorkspaceError::NotUtf8 { role, path: path_text, resolved });
     }
     Ok(resolved)
+}
+
+/// Refuses a root on a file system that is no place for data.
+fn is_for_data(root: &Root) -> Result<(), WorkspaceError> {
+    let role = root.kind.into();
+    match filesystem::forbidden(&root.path) {
+        Ok(None) => Ok(()),
+        Ok(Some(kind)) => Err(WorkspaceError::Kernel { role, root: root.path.clone(), kind }),
+        Err(error) => Err(WorkspaceError::Unresolved {
+            role,
+            path: root.path.display().to_string(),
+            source: error.into(),
+        }),
+    }
 }
 
 impl OwnPaths {

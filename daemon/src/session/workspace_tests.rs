@@ -108,3 +108,27 @@ fn a_git_directory_that_holds_the_daemons_state_is_refused() {
     let fault = fault(&params(&scratch.path("super/sub").display().to_string()), &own);
     assert!(fault.starts_with("git directory "), "{fault}");
 }
+
+#[test]
+fn a_root_that_is_the_kernels_is_refused_also_behind_a_link() {
+    let (scratch, own) = scratch();
+    let itself = PathBuf::from(format!("/proc/{}", std::process::id()));
+    let cases = [
+        ("/proc/self", itself.as_path(), "procfs"),
+        ("/sys", Path::new("/sys"), "sysfs"),
+        ("/dev/pts", Path::new("/dev/pts"), "devpts"),
+        ("/dev", Path::new("/dev"), "devtmpfs"),
+    ];
+    for (target, root, kind) in cases {
+        let link = scratch.path(kind);
+        std::os::unix::fs::symlink(target, &link).unwrap();
+        let expected =
+            format!("{root:?} is on {kind}, which holds the kernel's own state or devices");
+        for path in [target.to_owned(), link.display().to_string()] {
+            assert_eq!(fault(&params(&path), &own), format!("workspace {expected}"));
+            let workspace = scratch.path("ws").display().to_string();
+            let writable = OpenParams { writable: vec![path], ..params(&workspace) };
+            assert_eq!(fault(&writable, &own), format!("writable root {expected}"));
+        }
+    }
+}
