@@ -23,8 +23,8 @@
 # that belongs to root, an engine that maps root to the caller) has decided already. Commands of a root daemon lose every
 # capability but those for file ownership; see SECURITY.md for what that leaves open.
 
-ARG BUILD_IMAGE=docker.io/library/rust:1-bookworm
-ARG RUN_IMAGE=docker.io/library/debian:bookworm-slim
+ARG BUILD_IMAGE=rust:1-bookworm
+ARG RUN_IMAGE=debian:bookworm-slim
 
 FROM ${BUILD_IMAGE} AS build
 WORKDIR /source

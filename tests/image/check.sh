@@ -2,14 +2,15 @@
 # Builds the image of Dockerfile without a registry and without a container engine, and runs the daemon in it.
 #
 # Not part of the default test run: needs root, debootstrap and buildah (apt-get install buildah debootstrap), Rust, a
-# Debian mirror (DEBIAN_MIRROR, else deb.debian.org) and some 6 GB in TMPDIR. The base images are made with debootstrap;
+# Debian mirror (DEBIAN_MIRROR, else the machine's own) and some 6 GB in TMPDIR. The base images are made with debootstrap;
 # the Rust toolchain and the crates' downloads are those of the machine. Ends with `image: ok`.
 set -euo pipefail
 exec </dev/null
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 readonly suite=bookworm
-readonly mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
+own_mirror=$(apt-get indextargets --format '$(REPO_URI)' | grep -v security | sort -u | head -n 1)
+readonly mirror=${DEBIAN_MIRROR:-$own_mirror}
 
 for program in buildah debootstrap cargo rustc; do
     type -P "$program" >/dev/null || { printf 'check.sh: %s is not installed\n' "$program" >&2; exit 1; }
