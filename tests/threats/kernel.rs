@@ -127,13 +127,14 @@ attempt("mq_unlink", call, 241, b"brattice-none")
 
 #[test]
 fn p13_no_message_queue_is_made() {
+    // Removes the queue and prints whether there was one.
     let victim = "python3 -c 'import ctypes; libc = ctypes.CDLL(None, use_errno=True); print(libc.syscall(241, b\"brattice-p13\"), ctypes.get_errno())'";
     Attack {
+        setup: victim,
         steps: r#"
 attempt("mq_open", call, 240, b"brattice-p13", os.O_CREAT | os.O_RDWR, 0o600, 0)
 attempt("mq_open-existing", call, 240, b"brattice-p13", os.O_RDONLY, 0, 0)
 "#,
-        // Removes the queue and prints whether there was one.
         victim,
         confined: "mq_open EPERM|ENOSYS\nmq_open-existing EPERM|ENOSYS",
         native: "mq_open ok\nmq_open-existing ok",

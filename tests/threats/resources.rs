@@ -47,15 +47,24 @@ fn p21_whatever_a_command_becomes_it_ends_with_its_call() {
     world.finish();
 }
 
-/// Processes whose children become the keeper's: `CLONE_PARENT` makes a sibling. Half of the busy ones have children that
-/// end at once, so that there is always one more to reap; half hop from process to process, so that no number stays
-/// true. Bounded: 170 that live, and 25 seconds.
+/// Processes whose children become the keeper's: `CLONE_PARENT` makes a sibling. Most of the busy ones have children that
+/// end at once, by a loop of bare calls, so that there is always one more to reap; others hop from process to process, so
+/// that no number stays true. The 150 idle ones make each look at the children long. Bounded: 170 that live, some
+/// thousands that wait to be reaped (by the kernel's count of threads), 25 seconds.
 const HOP: &str = r#"
-import ctypes, os, signal, sys, time
+import ctypes, mmap, os, signal, struct, time
 end = time.monotonic() + 25
 libc = ctypes.CDLL(None)
-CLONE_PARENT, CLONE = 0x8000, 56
-def sibling(): return libc.syscall(CLONE, CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0)
+CLONE, CLONE_VM, CLONE_PARENT = 56, 0x100, 0x8000
+def threads(): return int(open("/proc/loadavg").read().split()[3].split("/")[1])
+most = threads() + 3000
+# push rbx; mov ebx, edi; again: clone(...); test eax, eax; jz child; dec ebx; jnz again; pop rbx; ret; child: exit(0)
+code = (b"\x53\x89\xfb\xb8" + struct.pack("<I", CLONE) + b"\xbf" + struct.pack("<I", CLONE_VM | CLONE_PARENT | signal.SIGCHLD)
+    + b"\x31\xf6\x31\xd2\x45\x31\xd2\x45\x31\xc0\x0f\x05\x85\xc0\x74\x06\xff\xcb\x75\xe2\x5b\xc3"
+    + b"\x31\xff\xb8\x3c\x00\x00\x00\x0f\x05")
+page = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+page.write(code)
+burst = ctypes.CFUNCTYPE(None, ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(page)))
 def orphan(work):
     middle = os.fork()
     if middle == 0:
@@ -69,12 +78,13 @@ def idle():
     while time.monotonic() < end: time.sleep(1)
 def breed():
     while time.monotonic() < end:
-        if sibling() == 0: os._exit(0)
+        if threads() < most: burst(50)
+        else: os.sched_yield()
 def hop():
     while time.monotonic() < end:
-        if sibling() != 0: os._exit(0)
+        if libc.syscall(CLONE, CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0) != 0: os._exit(0)
 for _ in range(150): orphan(idle)
-for _ in range(10): orphan(breed); orphan(hop)
+for work in (breed,) * 18 + (hop,) * 2: orphan(work)
 print("hopping", flush=True)
 idle()
 "#;

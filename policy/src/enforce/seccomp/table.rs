@@ -1,8 +1,8 @@
 //! The table of refused calls. Data only: a reason for each, in the order of the policy's layers.
 //!
 //! `EPERM` says "not allowed". `ENOSYS` stands where programs must take their fallback for a kernel without the
-//! call: `clone3` (its flags are behind a pointer that no filter can read; glibc, Go and the JVM fall back to
-//! `clone`), io_uring and the key ring. `EACCES` and `EAFNOSUPPORT` are what `socket` itself would say.
+//! call: `clone3` and `openat2` (their flags are behind a pointer that no filter can read; libraries fall back to `clone`
+//! and `openat`), io_uring and the key ring. `EACCES` and `EAFNOSUPPORT` are what `socket` itself would say.
 
 use libc::{EACCES, EAFNOSUPPORT, ENOSYS, EPERM};
 
@@ -39,7 +39,7 @@ mod number {
         SYS_move_mount as move_mount, SYS_mq_open as mq_open, SYS_mq_unlink as mq_unlink,
         SYS_msgctl as msgctl, SYS_msgget as msgget, SYS_msgrcv as msgrcv, SYS_msgsnd as msgsnd,
         SYS_open_by_handle_at as open_by_handle_at, SYS_open_tree as open_tree,
-        SYS_openat as openat, SYS_perf_event_open as perf_event_open,
+        SYS_openat as openat, SYS_openat2 as openat2, SYS_perf_event_open as perf_event_open,
         SYS_personality as personality, SYS_pidfd_getfd as pidfd_getfd,
         SYS_pivot_root as pivot_root, SYS_prlimit64 as prlimit64,
         SYS_process_madvise as process_madvise, SYS_process_mrelease as process_mrelease,
@@ -187,6 +187,7 @@ pub const ALWAYS: &[Rule] = rules! {
     creat &[HasAny(1, S_ISUID)] => Errno(EPERM), "as chmod";
     open &[HasAny(1, MAKES_A_FILE), HasAny(2, S_ISUID)] => Errno(EPERM), "as chmod";
     openat &[HasAny(2, MAKES_A_FILE), HasAny(3, S_ISUID)] => Errno(EPERM), "as chmod";
+    openat2 NO_TESTS => Errno(ENOSYS), "its mode is behind a pointer; programs fall back to openat";
     mknod &[HasAny(1, S_ISUID)] => Errno(EPERM), "as chmod";
     mknodat &[HasAny(2, S_ISUID)] => Errno(EPERM), "as chmod";
     prlimit64 &[IsNot(0, 0), NotNull(2)] => Errno(EPERM), "limits of another process can kill it";
