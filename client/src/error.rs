@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use brattice_protocol::codec::{DecodeError, MAX_MESSAGE};
-use brattice_protocol::{PROTOCOL, RpcError};
+use brattice_protocol::{ErrorCode, PROTOCOL, RpcError};
 
 /// A failed connection or request.
 #[derive(Debug, thiserror::Error)]
@@ -106,6 +106,17 @@ impl ClientError {
     pub fn is_absent_daemon(&self) -> bool {
         matches!(self, ClientError::Connect { source, .. }
             if matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused))
+    }
+
+    /// Whether the daemon is going away, or has gone.
+    pub fn is_ending(&self) -> bool {
+        match self {
+            ClientError::Closed | ClientError::Broken(_) => true,
+            ClientError::Rpc(error) => {
+                error.is(ErrorCode::ShuttingDown) || error.is(ErrorCode::UnknownSession)
+            }
+            _ => false,
+        }
     }
 
     /// Whether the daemon answered with an error, and the connection goes on.

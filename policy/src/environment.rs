@@ -22,11 +22,11 @@ const FIXED: [(&str, &str); 7] = [
     ("PYTHONUNBUFFERED", "1"),
 ];
 
-/// Words that hold one of [`SECRET_PARTS`] and are none.
+/// Words that hold one of `SECRET_PARTS` and are none.
 const NO_SECRETS: [&str; 5] = ["KEYBOARD", "KEYMAP", "MONKEY", "TURKEY", "TOKENIZERS"];
 
-/// Whether a variable's name looks like a secret's: it holds one of [`SECRET_PARTS`] anywhere, but for the words of
-/// [`NO_SECRETS`]. To drop one too many costs a setting, to keep one too many a secret.
+/// Whether a variable's name looks like a secret's: it holds one of `SECRET_PARTS` anywhere, but for the words of
+/// `NO_SECRETS`. To drop one too many costs a setting, to keep one too many a secret.
 pub fn looks_secret(name: &str) -> bool {
     let harmless = |name: String, word: &&str| name.replace(*word, "");
     let name = NO_SECRETS.iter().fold(name.to_ascii_uppercase(), harmless);

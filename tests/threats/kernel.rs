@@ -138,7 +138,6 @@ attempt("mq_open-existing", call, 240, b"brattice-p13", os.O_RDONLY, 0, 0)
         victim,
         confined: "mq_open EPERM|ENOSYS\nmq_open-existing EPERM|ENOSYS",
         native: "mq_open ok\nmq_open-existing ok",
-        ..Attack::default()
     }
     .run();
 }

@@ -32,6 +32,8 @@ pub(crate) enum Failure {
     Runtime(#[source] io::Error),
     #[error("cannot listen for signals")]
     Signals(#[source] io::Error),
+    #[error("the command wrote faster than its output could be taken, and some of it was dropped")]
+    Incomplete,
     #[error("interrupted by {}", .0.name())]
     Interrupted(Interrupt),
     #[error("cannot resolve {}", path.display())]
@@ -77,6 +79,7 @@ impl Failure {
             }
             Failure::StillThere { .. } => Some("`brattice daemon status` tells what it is doing"),
             Failure::Lost => Some("the daemon's log tells more"),
+            Failure::Incomplete => Some("have the command write to a file in the workspace"),
             Failure::Location(LocationError::Relative { .. })
             | Failure::Runtime(_)
             | Failure::Signals(_)

@@ -1,10 +1,13 @@
 //! `brattice daemon`: start, stop and status, by way of the operators' socket.
 
+use std::os::fd::OwnedFd;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use brattice_client::ClientError;
 use brattice_protocol::status::{DaemonStatus, ShutdownParams};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -39,6 +42,8 @@ async fn stop(context: &Context, params: ShutdownParams) -> Result<ExitCode, Fai
         return context.show("the answer", &json!({"stopped": false}), |_| absent(context));
     };
     let pid = client.daemon_status().await?.pid;
+    let process =
+        Pid::from_raw(pid.cast_signed()).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
     match client.daemon_shutdown(&params).await {
         // It may be gone before its answer is read.
         Ok(_) | Err(ClientError::Closed | ClientError::Broken(_)) => {}
@@ -46,6 +51,9 @@ async fn stop(context: &Context, params: ShutdownParams) -> Result<ExitCode, Fai
     }
     drop(client);
     wait_until_gone(context, params).await?;
+    if let Some(process) = process {
+        wait_for_end(process).await;
+    }
     let data = json!({"stopped": true, "pid": pid});
     context.show("the answer", &data, |_| format!("stopped: process {pid}\n"))
 }
@@ -63,6 +71,16 @@ async fn wait_until_gone(context: &Context, params: ShutdownParams) -> Result<()
         pause = (pause * 2).min(Duration::from_millis(200));
     }
     Ok(())
+}
+
+/// Waits until the process has ended: its sockets go first, and its sessions' last processes with it.
+async fn wait_for_end(process: OwnedFd) {
+    let wait = move || {
+        let timeout = Timespec { tv_sec: 60, tv_nsec: 0 };
+        poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&timeout)).ok()
+    };
+    // Either way there is nothing more to wait for.
+    tokio::task::spawn_blocking(wait).await.ok();
 }
 
 async fn status(context: &Context) -> Result<ExitCode, Failure> {

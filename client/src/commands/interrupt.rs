@@ -1,4 +1,4 @@
-//! SIGINT, SIGTERM and SIGHUP: a person or a supervisor wants the command to end.
+//! SIGINT, SIGTERM, SIGHUP and SIGQUIT: a person or a supervisor wants the command to end.
 //!
 //! What is done about it is each command's part: the first asks for the end, a second one insists.
 
@@ -18,10 +18,12 @@ pub(crate) enum Interrupt {
     Term,
     /// The terminal is gone.
     Hup,
+    /// Ctrl-\.
+    Quit,
 }
 
 impl Interrupt {
-    const ALL: [Interrupt; 3] = [Interrupt::Int, Interrupt::Term, Interrupt::Hup];
+    const ALL: [Interrupt; 4] = [Interrupt::Int, Interrupt::Term, Interrupt::Hup, Interrupt::Quit];
 
     /// Its name, as signal(7) has it.
     pub(crate) const fn name(self) -> &'static str {
@@ -29,12 +31,13 @@ impl Interrupt {
             Interrupt::Int => "SIGINT",
             Interrupt::Term => "SIGTERM",
             Interrupt::Hup => "SIGHUP",
+            Interrupt::Quit => "SIGQUIT",
         }
     }
 
     /// The exit status of a program that it ended: 128 and its number.
     pub(crate) fn exit_status(self) -> u8 {
-        // The three numbers are 2, 15 and 1.
+        // The numbers are 2, 15, 1 and 3.
         u8::try_from(128 + self.kind().as_raw_value()).unwrap_or(u8::MAX)
     }
 
@@ -43,6 +46,7 @@ impl Interrupt {
             Interrupt::Int => SignalKind::interrupt(),
             Interrupt::Term => SignalKind::terminate(),
             Interrupt::Hup => SignalKind::hangup(),
+            Interrupt::Quit => SignalKind::quit(),
         }
     }
 }
@@ -51,14 +55,14 @@ impl Interrupt {
 /// stay ignored.
 #[derive(Debug)]
 pub(crate) struct Interrupts {
-    signals: [Option<Signal>; 3],
+    signals: [Option<Signal>; 4],
 }
 
 impl Interrupts {
     /// Listens from now on.
     pub(crate) fn listen() -> Result<Self, Failure> {
         let ignored = ignored_signals().map_err(Failure::Signals)?;
-        let mut signals = [const { None }; 3];
+        let mut signals = [const { None }; 4];
         for (slot, interrupt) in signals.iter_mut().zip(Interrupt::ALL) {
             if ignored >> (interrupt.kind().as_raw_value() - 1) & 1 == 0 {
                 *slot = Some(signal(interrupt.kind()).map_err(Failure::Signals)?);
@@ -77,11 +81,12 @@ impl Interrupts {
             }
             std::future::pending().await
         }
-        let [int, term, hup] = &mut self.signals;
+        let [int, term, hup, quit] = &mut self.signals;
         tokio::select! {
             interrupt = one(int, Interrupt::Int) => interrupt,
             interrupt = one(term, Interrupt::Term) => interrupt,
             interrupt = one(hup, Interrupt::Hup) => interrupt,
+            interrupt = one(quit, Interrupt::Quit) => interrupt,
         }
     }
 
@@ -115,7 +120,7 @@ mod tests {
 
     #[test]
     fn exit_statuses_are_those_of_a_shell() {
-        assert_eq!(Interrupt::ALL.map(Interrupt::exit_status), [130, 143, 129]);
+        assert_eq!(Interrupt::ALL.map(Interrupt::exit_status), [130, 143, 129, 131]);
     }
 
     #[test]

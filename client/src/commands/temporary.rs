@@ -20,8 +20,11 @@ pub(crate) async fn in_session<T>(
     let outcome = work(&session, &mut interrupts).await;
     let closed = interrupts.guard(client.session_close(&session.session)).await;
     let value = outcome?;
-    closed?;
-    Ok(value)
+    match closed {
+        // A daemon that is ending closes the session itself; what the work brought is not lost for that.
+        Err(Failure::Client(error)) if error.is_ending() => Ok(value),
+        closed => closed.map(|_| value),
+    }
 }
 
 /// Opens a session. A signal meanwhile does not leave it behind with nobody to close it: it is closed as soon as it

@@ -47,6 +47,11 @@ impl Process {
     }
 }
 
+/// Whether a process of this number lives. One that is a zombie has handed its children on.
+pub(crate) fn is_alive(pid: u32) -> bool {
+    Process::read(pid).is_some_and(|process| !process.zombie)
+}
+
 /// Every living descendant of `root`, parents before children; zombies and `root` itself are left out.
 pub(crate) fn descendants(root: u32) -> Vec<Process> {
     descendants_beside(root, &HashSet::new())

@@ -13,6 +13,7 @@
 //! What a method means is left to the [`Handler`]; the order of what is written, to `outbox`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use brattice_protocol::codec::{DecodeError, decode};
 use brattice_protocol::hello::{Answers, Hello, HelloParams, Role};
@@ -23,7 +24,7 @@ use tokio::net::UnixStream;
 use tokio::net::unix::OwnedReadHalf;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::body::Body;
 use super::bounds::check_name;
@@ -37,6 +38,11 @@ use super::ticket::Ticket;
 /// The one request that is not counted against those in flight, so that a client whose requests
 /// are all in flight can still end one.
 const CANCEL: &str = "tools.cancel";
+
+/// Requests that begin nothing: they read or end what is there, and are served while the daemon shuts down, so that
+/// nobody loses the outcome of what ends with it.
+const READ_OR_END: [&str; 5] =
+    ["task.output", "task.wait", "task.kill", "task.input", "session.close"];
 
 type Writer = JoinHandle<Result<(), WriteError>>;
 
@@ -143,7 +149,7 @@ impl Conversation {
                     Err(Ending::NoHello)
                 }
                 () = requested(&mut self.shutdown), if !draining => Ok(()),
-                () = connection.outbox().idle(), if draining => Err(Ending::Drained),
+                () = idle_for(&connection, self.limits.linger), if draining => Err(Ending::Drained),
             };
             if let Err(ending) = step {
                 return ending;
@@ -177,7 +183,8 @@ impl Conversation {
         let outbox = self.connection.outbox();
         let room = if ready && method == CANCEL {
             outbox.aside().await.ok_or_else(no_room)
-        } else if is_requested(&self.shutdown) {
+        } else if is_requested(&self.shutdown) && !(ready && READ_OR_END.contains(&method.as_str()))
+        {
             let error = RpcError::new(ErrorCode::ShuttingDown, "the daemon is shutting down");
             Err(error.hint("connect again once a daemon runs"))
         } else if method == "hello" {
@@ -256,6 +263,12 @@ impl Conversation {
 
 fn no_room() -> RpcError {
     RpcError::new(ErrorCode::Unavailable, "the connection is closing")
+}
+
+/// Returns once nothing is in flight and nothing more came for so long.
+async fn idle_for(connection: &Connection, linger: Duration) {
+    connection.outbox().idle().await;
+    sleep(linger).await;
 }
 
 /// Whether the daemon is to shut down; a dropped sender means so too.

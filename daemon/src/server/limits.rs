@@ -18,6 +18,8 @@ pub(crate) struct ConnectionLimits {
     pub(crate) handshake: Duration,
     /// A client that reads nothing for this long, while there is something to read, is dropped.
     pub(crate) stall: Duration,
+    /// How long an idle connection is kept while the daemon shuts down: a client between two reads of what it waits for.
+    pub(crate) linger: Duration,
     /// Requests in flight on one connection; one more is answered `busy`.
     pub(crate) in_flight: usize,
     /// Bytes of notifications that wait for one client; what does not fit is dropped.
@@ -32,6 +34,7 @@ impl Default for ConnectionLimits {
         ConnectionLimits {
             handshake: Duration::from_secs(10),
             stall: Duration::from_secs(30),
+            linger: Duration::from_millis(300),
             in_flight: 64,
             notification_bytes: 4 << 20,
             connections: 256,

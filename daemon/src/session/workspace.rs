@@ -110,7 +110,7 @@ impl WorkspaceError {
                 "give a folder on a file system for data; a link in the path may lead elsewhere than expected"
             }
             WorkspaceError::HoldsOwn { .. } => {
-                "give a folder beside it, or start bratticed from elsewhere or with other --state and --socket"
+                "name a folder that does not hold it (--workspace DIR), or start a bratticed from elsewhere or with other --state and --socket"
             }
         }
     }

@@ -81,6 +81,7 @@ fn conclude(format: Format, ended: &Ended, timeout: Option<Duration>) -> Result<
     match ended.interrupt {
         Some(interrupt) => Ok(ExitCode::from(interrupt.exit_status())),
         None if ended.unread => Ok(ExitCode::from(NOBODY_READS)),
+        None if ended.skipped.is_any() => Err(Failure::Incomplete),
         None => exit_status(&ended.outcome).map(ExitCode::from),
     }
 }

@@ -29,6 +29,13 @@ pub(super) struct Skipped {
     pub(super) stderr: u64,
 }
 
+impl Skipped {
+    /// Whether anything was dropped.
+    pub(super) fn is_any(&self) -> bool {
+        self.stdout + self.stderr > 0
+    }
+}
+
 /// A task that is over and whose output has been written.
 #[derive(Debug)]
 pub(super) struct Ended {

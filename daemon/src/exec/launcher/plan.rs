@@ -16,7 +16,7 @@ pub(super) const TEXT: i32 = 9;
 /// The text then stands in no argument list, may be as long as it likes, and `$0`, `$LINENO` and the prefix of error
 /// messages are those of `bash -c`. What differs: `set -x` marks lines with `++`, and a syntax error says `eval:`.
 const PROLOGUE: &str =
-    r#"IFS= read -r -d "" BASH_EXECUTION_STRING <&9; exec 9<&-; eval "$BASH_EXECUTION_STRING""#;
+    r#"IFS= read -r -d "" BASH_EXECUTION_STRING <&9; exec 9<&-; eval -- "$BASH_EXECUTION_STRING""#;
 
 /// Where programs are looked for when the environment has no `PATH` (as bash does).
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";

@@ -21,6 +21,9 @@ use crate::exec::spec::Leftovers;
 /// keeper dies only when somebody outside kills it, or the machine is out of memory.
 const ORPHAN_DEADLINE: Duration = Duration::from_millis(500);
 
+/// How long the processes of a keeper whose number is not known may take to come here.
+const UNKNOWN_KEEPER: Duration = Duration::from_millis(50);
+
 /// Between two rounds of that.
 const ORPHAN_PAUSE: Duration = Duration::from_millis(2);
 
@@ -63,7 +66,8 @@ impl Supervisor {
     /// The keeper's channel closed without a last word.
     fn lose_keeper(&mut self, index: u32) {
         let Some(task) = self.tasks.get_mut(&index) else { return };
-        let has_started = task.keeper_pid.take().is_some();
+        let keeper = task.keeper_pid.take();
+        let has_started = keeper.is_some();
         let mode = task.mode;
         // The launcher's or zygote's own words, if there are any, are in their channels by now.
         self.hear_mode(mode);
@@ -71,12 +75,12 @@ impl Supervisor {
         if let Some(failure) = failure.filter(|_| !has_started) {
             return self.end_unstarted(index, failure);
         }
-        let mut orphans = self.kill_orphans();
+        let mut orphans = self.kill_orphans(keeper);
         if !orphans.left.is_empty() && self.modes.get(&mode).is_some_and(|mode| mode.running == 1) {
             // The launcher's broadcast ends what a loop cannot catch up with. It reaches every task of the mode, so it
             // is for a mode without another one.
             self.close_mode(mode);
-            orphans = self.kill_orphans();
+            orphans = self.kill_orphans(None);
         }
         if has_started || orphans.had_any {
             return self.end(index, KeeperLeft::Lost { unkillable: orphans.left });
@@ -85,21 +89,30 @@ impl Supervisor {
         self.end_unstarted(index, Failure::new(FailedStep::Fork, gone));
     }
 
-    /// Kills what a dead keeper left: it has become the supervisor's, and belongs to nobody that is known.
-    pub(super) fn kill_orphans(&mut self) -> Orphans {
-        let until = Instant::now() + ORPHAN_DEADLINE;
+    /// Kills what a dead keeper left: it has become the supervisor's, and belongs to nobody that is known. A process that
+    /// ends closes its channel first and leaves its children after: so the keeper's own end is waited for, or a moment
+    /// where its number was never told.
+    pub(super) fn kill_orphans(&mut self, keeper: Option<u32>) -> Orphans {
+        let begun = Instant::now();
+        let until = begun + ORPHAN_DEADLINE;
+        let has_left = || match keeper {
+            Some(keeper) => !process::is_alive(keeper),
+            None => begun.elapsed() > UNKNOWN_KEEPER,
+        };
         let mut had_any = false;
         loop {
             self.reap_children();
             let keepers = self.tasks.values().filter_map(|task| task.keeper_pid);
             let kept: HashSet<u32> =
                 self.modes.values().flat_map(Mode::processes).chain(keepers).collect();
+            // Asked before the look: what it leaves is there by then.
+            let is_last_look = has_left();
             let orphans = process::descendants_beside(std::process::id(), &kept);
-            if orphans.is_empty() || Instant::now() > until {
+            if (is_last_look && orphans.is_empty()) || Instant::now() > until {
                 let left = orphans.iter().take(MOST_NAMED).map(process::Process::facts).collect();
                 return Orphans { had_any, left };
             }
-            had_any = true;
+            had_any |= !orphans.is_empty();
             for orphan in orphans {
                 // Gone meanwhile, or not ours to kill: the next round looks again.
                 orphan.signal(Signal::KILL).ok();

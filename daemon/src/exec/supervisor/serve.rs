@@ -300,7 +300,7 @@ impl Supervisor {
                 Ok(Reaped::StillRunning) | Err(_) => std::thread::sleep(Duration::from_millis(2)),
             }
         }
-        self.kill_orphans();
+        self.kill_orphans(None);
         match reap() {
             Ok(Reaped::NoChild) => ExitCode::SUCCESS,
             _ => ExitCode::FAILURE,

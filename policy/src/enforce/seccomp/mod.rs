@@ -1,6 +1,6 @@
 //! The seccomp layer: a table of refused calls, compiled to BPF.
 //!
-//! [`table`] holds the calls as data, with a reason each; [`compile`] turns a list of rules into a filter: the
+//! `table` holds the calls as data, with a reason each; `compile` turns a list of rules into a filter: the
 //! architecture first, x32 numbers next, then a binary search for the call's number, so that a call that no rule
 //! names costs a handful of instructions (and nothing at all once the kernel has cached its verdict). What is not
 //! refused is allowed. Arguments are compared in 32 bits where the kernel takes an `int`: its upper half is noise
