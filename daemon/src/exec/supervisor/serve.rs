@@ -18,6 +18,9 @@ use super::task::{StopCause, Task};
 use crate::exec::channel::{Channel, ChannelError};
 use crate::exec::message::{FailedStep, Failure, FromSupervisor, ToSupervisor};
 
+/// Output that is moved at once: as much as a large pipe holds.
+const OUTPUT_BUFFER: usize = 256 << 10;
+
 /// Children that are reaped at once.
 const REAPED_AT_ONCE: usize = 256;
 
@@ -70,7 +73,7 @@ impl Supervisor {
         reactor.watch(&children, Source::Children)?;
         let daemon = Peer::new(channel)?;
         reactor.watch(&daemon, Source::Daemon)?;
-        let buffer = vec![0; 64 << 10];
+        let buffer = vec![0; OUTPUT_BUFFER];
         Ok(Supervisor {
             reactor,
             daemon: Some(daemon),

@@ -6,6 +6,9 @@
 //! system (`SEEK_DATA`, lseek(2)), with no state shared with the writer. Punches are aligned to 4 KiB: a partial block
 //! would be zeroed in place, which no reader could tell from data.
 //!
+//! Bytes are read and written, not spliced: splice(2) holds the pipe's lock while it writes to the file, so that the command
+//! and its supervisor take turns; a copy more, and both run at once (2 GiB took 1.7 s spliced and 1.1 s copied).
+//!
 //! Pipes are emptied whatever happens to the spool: a full disk loses output, never stops a command.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,7 +18,6 @@ use brattice_policy::sys::Errno;
 use brattice_policy::sys::errno;
 use brattice_protocol::outcome::Lost;
 use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate};
-use rustix::pipe::{SpliceFlags, splice};
 
 use crate::exec::spec::StreamEnd;
 
@@ -28,9 +30,6 @@ const BLOCK: u64 = 4096;
 
 /// The middle is punched out in pieces of at least this size.
 const PUNCH_STEP: u64 = 4 << 20;
-
-/// Bytes moved at once between looks at other streams.
-const SPLICE: usize = 1 << 20;
 
 /// A pipe's size once its stream has outgrown memory.
 const LARGE_PIPE: usize = 256 << 10;
@@ -66,10 +65,7 @@ enum Store {
     /// Nothing was written yet, and most commands' standard error never is.
     None,
     Memory(OwnedFd),
-    File {
-        fd: OwnedFd,
-        can_splice: bool,
-    },
+    File(OwnedFd),
 }
 
 impl Spool {
@@ -90,8 +86,8 @@ impl Spool {
     /// It cannot be duplicated now. Lengths must not be told then: the reader would take what it cannot see for a gap.
     pub(super) fn untold(&mut self) -> std::io::Result<Option<OwnedFd>> {
         let fd = match &self.store {
-            Store::Memory(fd) | Store::File { fd, .. } if !self.is_told => fd.try_clone()?,
-            Store::None | Store::Memory(_) | Store::File { .. } => return Ok(None),
+            Store::Memory(fd) | Store::File(fd) if !self.is_told => fd.try_clone()?,
+            Store::None | Store::Memory(_) | Store::File(_) => return Ok(None),
         };
         self.is_told = true;
         Ok(Some(fd))
@@ -109,30 +105,13 @@ impl Spool {
         StreamEnd {
             bytes: self.bytes,
             dropped: if self.dropped_end > head { (head, self.dropped_end) } else { (0, 0) },
-            file: matches!(self.store, Store::File { .. }).then(|| self.path.clone()),
+            file: matches!(self.store, Store::File(_)).then(|| self.path.clone()),
             lost: self.lost.clone(),
         }
     }
 
-    /// Takes what the pipe holds, a megabyte at most. `buffer` is scratch space.
+    /// Takes what the pipe holds, as much as `buffer`, scratch space, has room for.
     pub(super) fn take(&mut self, pipe: BorrowedFd<'_>, buffer: &mut [u8]) -> Taken {
-        if let Store::File { fd, can_splice: true } = &self.store {
-            let mut offset = self.bytes;
-            match splice(
-                pipe,
-                None,
-                fd,
-                Some(&mut offset),
-                SPLICE,
-                SpliceFlags::NONBLOCK | SpliceFlags::MOVE,
-            ) {
-                Ok(0) => return Taken::Closed,
-                Ok(count) => return self.grown(count as u64),
-                Err(Errno::AGAIN) => return Taken::Nothing,
-                // A file system without splice, or a disk that is full: the pipe still holds the bytes.
-                Err(_) => self.stop_splicing(),
-            }
-        }
         match rustix::io::read(pipe, &mut *buffer) {
             Ok(0) => Taken::Closed,
             Ok(count) => {
@@ -151,18 +130,10 @@ impl Spool {
         Taken::Bytes(count)
     }
 
-    fn stop_splicing(&mut self) {
-        if let Store::File { can_splice, .. } = &mut self.store {
-            *can_splice = false;
-        }
-    }
-
     /// Writes bytes at the stream's end; what cannot be written is counted as lost and stays a hole.
     fn append(&mut self, pipe: BorrowedFd<'_>, bytes: &[u8]) {
         let stored = self.make_room(pipe, bytes.len() as u64).and_then(|()| match &self.store {
-            Store::Memory(fd) | Store::File { fd, .. } => {
-                write_all_at(fd.as_fd(), bytes, self.bytes)
-            }
+            Store::Memory(fd) | Store::File(fd) => write_all_at(fd.as_fd(), bytes, self.bytes),
             Store::None => Err((0, Errno::BADF)),
         });
         if let Err((written, errno)) = stored {
@@ -177,7 +148,7 @@ impl Spool {
     fn make_room(&mut self, pipe: BorrowedFd<'_>, more: u64) -> Result<(), (u64, Errno)> {
         let fail = |errno| (0, errno);
         match &self.store {
-            Store::File { .. } => Ok(()),
+            Store::File(_) => Ok(()),
             Store::None if more <= IN_MEMORY && self.bytes == 0 => {
                 let flags = rustix::fs::MemfdFlags::CLOEXEC;
                 let fd = rustix::fs::memfd_create("brattice-spool", flags).map_err(fail)?;
@@ -188,7 +159,7 @@ impl Spool {
             Store::Memory(_) if self.bytes + more <= IN_MEMORY => Ok(()),
             Store::None | Store::Memory(_) => {
                 let fd = self.move_to_file().map_err(fail)?;
-                self.store = Store::File { fd, can_splice: true };
+                self.store = Store::File(fd);
                 self.is_told = false;
                 // Only speed hangs on it: an unprivileged user has a bounded number of large pipes (pipe(7)).
                 match rustix::pipe::fcntl_setpipe_size(pipe, LARGE_PIPE) {
@@ -230,7 +201,7 @@ impl Spool {
         if self.bytes < from + tail + PUNCH_STEP {
             return;
         }
-        let Store::File { fd, .. } = &self.store else { return };
+        let Store::File(fd) = &self.store else { return };
         let to = (self.bytes - tail) / BLOCK * BLOCK;
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         // A file system without holes keeps more than the cap rather than lose what it was given; the next look tries
