@@ -50,7 +50,27 @@ pub(super) fn forbidden(path: &Path) -> Result<Option<&'static str>, Errno> {
         return Ok(Some(name));
     }
     let device = fstat(&fd)?.st_dev;
-    Ok(holds_devices(path, device).then_some("devtmpfs"))
+    if holds_devices(path, device) {
+        return Ok(Some("devtmpfs"));
+    }
+    // Where /proc does not tell the mounts there is nothing to compare with.
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    Ok(is_overlay_upper(&mounts, path).then_some("the upper layer of an overlay mount"))
+}
+
+/// Whether a folder is, holds or lies in the upper layer of an overlay: what is written there shows up in another mount,
+/// which is no root (`upperdir=` in proc_pid_mountinfo(5)).
+fn is_overlay_upper(mounts: &str, path: &Path) -> bool {
+    let overlays =
+        mounts.lines().filter_map(|line| line.split_once(" - overlay ")?.1.split(' ').nth(1));
+    let uppers = overlays
+        .flat_map(|options| options.split(','))
+        .filter_map(|option| option.strip_prefix("upperdir="));
+    uppers.map(|upper| upper.replace("\\040", " ")).any(|upper| {
+        let upper = Path::new(&upper);
+        // `/` holds everything, and is no root for that reason alone.
+        (path.parent().is_some() && upper.starts_with(path)) || path.starts_with(upper)
+    })
 }
 
 /// Whether a folder is on the file system of the device nodes. devtmpfs calls itself tmpfs, as what containers have
@@ -87,6 +107,15 @@ mod tests {
         ] {
             assert_eq!(forbidden(Path::new(path)), Ok(Some(kind)), "{path}");
         }
+    }
+
+    #[test]
+    fn f19_the_upper_layer_of_an_overlay_is_no_root() {
+        let mounts = "22 1 0:5 / / rw - ext4 /dev/vda rw\n\
+                      40 22 0:9 / /merged rw,relatime shared:7 - overlay overlay rw,lowerdir=/low,upperdir=/a\\040b/up,workdir=/w\n";
+        let is_upper = |path: &str| is_overlay_upper(mounts, Path::new(path));
+        assert_eq!(["/a b", "/a b/up", "/a b/up/x"].map(is_upper), [true; 3]);
+        assert_eq!(["/merged", "/low", "/a b/upper", "/up"].map(is_upper), [false; 4]);
     }
 
     #[test]
