@@ -7,12 +7,6 @@ use serde::{Deserialize, Serialize};
 /// Limits that hold for every session of a daemon.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// A foreground call's time limit where it asks for none.
-    pub timeout: Duration,
-    /// The longest limit that a foreground call may ask for; more is clamped and said.
-    pub max_timeout: Duration,
-    /// Between SIGTERM and SIGKILL.
-    pub kill_grace: Duration,
     /// Between SIGTERM and SIGKILL for processes that a foreground call left running.
     pub leftover_grace: Duration,
     /// `RLIMIT_NOFILE` of a command.
@@ -30,9 +24,6 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Limits {
-            timeout: Duration::from_secs(120),
-            max_timeout: Duration::from_secs(600),
-            kill_grace: Duration::from_secs(5),
             leftover_grace: Duration::from_secs(2),
             open_files: 4096,
             max_tasks: 64,

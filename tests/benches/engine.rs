@@ -139,6 +139,8 @@ fn traces(world: &World, daemon: u32) {
     }
     let supervisor = supervisor_of(daemon);
     let look = || {
+        // The supervisor lets a task's keeper go, and forks the next, a moment after the end was told.
+        std::thread::sleep(Duration::from_millis(200));
         [daemon, supervisor].map(|pid| {
             (Process::descriptors(pid).expect("our own process"), Process::kib(pid, "VmRSS"))
         })
