@@ -150,6 +150,9 @@ pub struct SessionSummary {
     pub network: Network,
     /// Whether a client holds it.
     pub attached: bool,
+    /// Whether its supervisor died: nothing starts in it any more, and what its tasks left can still be read.
+    #[serde(default)]
+    pub lost: bool,
     /// Tasks that run.
     pub running: usize,
     /// Seconds since 1970 at which it was opened.

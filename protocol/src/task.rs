@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::Encoding;
-use crate::outcome::CommandOutcome;
+use crate::outcome::{Cause, CommandOutcome};
 use crate::tools::Stream;
 use crate::{SessionId, TaskId};
 
@@ -25,9 +25,16 @@ pub struct StartParams {
     /// Whether `task.input` feeds its standard input; `/dev/null` otherwise.
     #[serde(default)]
     pub stdin: bool,
+    /// Whether it runs on a terminal of its own: standard input, output and error are that terminal, `task.input` types
+    /// into it, and all that it prints is standard output.
+    #[serde(default)]
+    pub tty: bool,
     /// Its time limit in milliseconds; none unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
+    /// After so many milliseconds without output it is stopped as `timed_out`; never unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_timeout_ms: Option<u64>,
 }
 
 /// The result of `task.start`.
@@ -35,6 +42,115 @@ pub struct StartParams {
 pub struct Started {
     /// The task.
     pub task: TaskId,
+}
+
+/// Parameters of `task.list`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskListParams {
+    /// The session.
+    pub session: SessionId,
+}
+
+/// What a task runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TaskKind {
+    /// A line for bash.
+    Bash,
+    /// A program and its arguments, without a shell.
+    Argv,
+}
+
+impl TaskKind {
+    /// The name on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            TaskKind::Bash => "bash",
+            TaskKind::Argv => "argv",
+        }
+    }
+}
+
+/// One line of `task.list`: a background task, or a command that a call waits for. Oldest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskSummary {
+    /// The task.
+    pub task: TaskId,
+    /// What it runs.
+    pub kind: TaskKind,
+    /// Its state.
+    pub status: TaskStatus,
+    /// Why it ended, once it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+    /// The exit code of its shell or program, where there was one. Known before the end where processes run on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// The name of the signal that ended its shell or program, where one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<String>,
+    /// Why, in words, where the cause alone does not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Whether it outlives the call that started it, and the daemon.
+    pub background: bool,
+    /// The line or the arguments, cut after 1,000 characters.
+    pub command: String,
+    /// When it started, in milliseconds since 1970.
+    pub started: u64,
+    /// When it ended, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<u64>,
+    /// Bytes of both streams.
+    pub bytes: u64,
+    /// When it last printed something, in milliseconds since 1970; never yet where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_output: Option<u64>,
+    /// CPU time of all its processes, in user mode and in the kernel.
+    pub cpu_ms: u64,
+    /// How many processes it has now.
+    pub processes: u64,
+}
+
+/// Parameters of `task.resize`: the size of a task's terminal in characters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ResizeParams {
+    /// The session.
+    pub session: SessionId,
+    /// The task, started with `tty`.
+    pub task: TaskId,
+    /// Lines, at least 1.
+    pub rows: u16,
+    /// Columns, at least 1.
+    pub cols: u16,
+}
+
+/// `task.started`: a background task runs. To clients that watch `tasks`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskStarted {
+    /// The session.
+    pub session: SessionId,
+    /// The task.
+    pub task: TaskId,
+    /// What it runs.
+    pub kind: TaskKind,
+    /// The line or the arguments, cut after 1,000 characters.
+    pub command: String,
+}
+
+/// `task.finished`: nothing of a background task is left. To clients that watch `tasks`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskFinished {
+    /// The session.
+    pub session: SessionId,
+    /// The task.
+    pub task: TaskId,
+    /// Its state.
+    pub status: TaskStatus,
+    /// How it ended.
+    pub outcome: CommandOutcome,
 }
 
 /// Parameters of `task.output`. Reads are byte-exact and can be repeated.
@@ -141,7 +257,7 @@ pub struct KillParams {
 pub struct InputParams {
     /// The session.
     pub session: SessionId,
-    /// The task, started with `stdin`.
+    /// The task, started with `stdin` or `tty`.
     pub task: TaskId,
     /// The bytes, at most 64 KiB.
     #[serde(default)]

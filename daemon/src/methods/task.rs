@@ -52,7 +52,21 @@ impl Methods {
         let session = self.session(&params.session, from)?;
         self.stages.admit()?;
         let limits = &self.registry.grounds().limits;
-        let StartParams { command, argv, workdir, stdin, timeout_ms, session: _ } = params;
+        let StartParams {
+            command,
+            argv,
+            workdir,
+            stdin,
+            tty,
+            timeout_ms,
+            idle_timeout_ms,
+            session: _,
+        } = params;
+        if tty || idle_timeout_ms.is_some() {
+            return Err(invalid(
+                "params: \"tty\" and \"idle_timeout_ms\" come with background tasks",
+            ));
+        }
         let program = program(command, argv, limits)?;
         if timeout_ms == Some(0) {
             return Err(invalid(

@@ -186,6 +186,7 @@ impl Session {
             toolset: self.setup.toolset.name,
             network: self.setup.profile.network,
             attached: self.owner().connection().is_some(),
+            lost: self.is_lost(),
             running: self.tasks.running(),
             opened: self.opened.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()),
         }

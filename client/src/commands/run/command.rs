@@ -61,6 +61,8 @@ fn start_params(
         command: line,
         workdir: None,
         stdin: matches!(source, Source::Stdin),
+        tty: false,
+        idle_timeout_ms: None,
         timeout_ms: timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
     }
 }
