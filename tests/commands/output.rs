@@ -68,7 +68,7 @@ fn b043_t043_t046_the_end_of_long_output_is_shown_and_all_of_it_kept() {
 }
 
 #[test]
-fn b045_t035_endless_output_costs_neither_memory_nor_disk_and_stops_nobody_else() {
+fn b045_t035_p23_endless_output_costs_neither_memory_nor_disk_and_stops_nobody_else() {
     let mut world = World::new();
     let (flood, other) =
         (world.session("workspace-write").open(), world.session("workspace-write").open());
@@ -93,7 +93,7 @@ fn b045_t035_endless_output_costs_neither_memory_nor_disk_and_stops_nobody_else(
 }
 
 #[test]
-fn t039_two_gigabytes_pass_in_flat_memory() {
+fn t039_p23_two_gigabytes_pass_in_flat_memory() {
     let mut world = World::new();
     let session = world.session("workspace-write").open();
     session.run("head -c 200M /dev/zero").exits(0);
@@ -106,7 +106,7 @@ fn t039_two_gigabytes_pass_in_flat_memory() {
 }
 
 #[test]
-fn t040_head_and_tail_of_what_outgrew_its_cap_stay() {
+fn t040_p23_head_and_tail_of_what_outgrew_its_cap_stay() {
     let world = World::new();
     let session = world.session("workspace-write").open();
     let reply = session
@@ -121,7 +121,7 @@ fn t040_head_and_tail_of_what_outgrew_its_cap_stay() {
 }
 
 #[test]
-fn t041_a_full_disk_loses_output_and_nothing_else() {
+fn t041_p23_a_full_disk_loses_output_and_nothing_else() {
     let builder = World::builder();
     let mount = format!(
         "mount -t tmpfs -o size=1m,mode=700 tmpfs {}/state && exec {{}}",
@@ -167,7 +167,7 @@ fn t045_a_cut_never_splits_a_character() {
 }
 
 #[test]
-fn t052_a_line_without_end_is_no_buffer_without_end() {
+fn t052_p23_a_line_without_end_is_no_buffer_without_end() {
     let mut world = World::new();
     let session = world.session("workspace-write").open();
     session.run("head -c 200M /dev/zero").exits(0);
