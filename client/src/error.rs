@@ -119,6 +119,17 @@ impl ClientError {
         }
     }
 
+    /// Whether the connection is over, or will be: one to the next daemon may do what this one did not.
+    pub fn is_lost(&self) -> bool {
+        match self {
+            ClientError::Closed | ClientError::Broken(_) => true,
+            ClientError::Refused(error) | ClientError::Rpc(error) => {
+                error.is(ErrorCode::ShuttingDown)
+            }
+            _ => false,
+        }
+    }
+
     /// Whether the daemon answered with an error, and the connection goes on.
     pub fn is_answer(&self) -> bool {
         matches!(self, ClientError::Rpc(_))

@@ -1,13 +1,15 @@
 //! A typed method for each method on the wire, in the contract's order.
 
 use brattice_protocol::SessionId;
+use brattice_protocol::audit::{Tail, TailParams};
 use brattice_protocol::policy::{ExplainParams, Explanation, Policy, ShowParams};
 use brattice_protocol::session::{
     OpenParams, Session, SessionParams, SessionSummary, Turn, UpdateParams,
 };
 use brattice_protocol::status::{DaemonStatus, ShutdownParams};
 use brattice_protocol::task::{
-    Empty, InputParams, KillParams, Output, OutputParams, StartParams, Started, WaitParams, Waited,
+    Empty, InputParams, KillParams, Output, OutputParams, ResizeParams, StartParams, Started,
+    TaskListParams, TaskSummary, WaitParams, Waited,
 };
 use brattice_protocol::tools::{CallParams, CallResult, CancelParams, ListParams, ToolList};
 
@@ -41,8 +43,12 @@ methods! {
     tools_call: "tools.call", CallParams => CallResult;
     /// `tools.cancel`: stops a call's command; without effect on a call that is over or unknown.
     tools_cancel: "tools.cancel", CancelParams => Empty;
-    /// `task.start`: starts a command as a task.
+    /// `task.start`: starts a command as a background task.
     task_start: "task.start", StartParams => Started;
+    /// `task.resize`: the size of a task's terminal.
+    task_resize: "task.resize", ResizeParams => Empty;
+    /// `task.list`: a session's tasks, running and finished, oldest first.
+    task_list: "task.list", TaskListParams => Vec<TaskSummary>;
     /// `task.output`: bytes of a task's stream, by offset.
     task_output: "task.output", OutputParams => Output;
     /// `task.wait`: the first task that ended, or nothing when the time was over.
@@ -55,6 +61,8 @@ methods! {
     policy_explain: "policy.explain", ExplainParams => Explanation;
     /// `policy.show`: the rules that hold a session's commands.
     policy_show: "policy.show", ShowParams => Policy;
+    /// `audit.tail`, on the control socket: lines of the audit log.
+    audit_tail: "audit.tail", TailParams => Tail;
     /// `daemon.shutdown`, on the control socket.
     daemon_shutdown: "daemon.shutdown", ShutdownParams => Empty;
 }

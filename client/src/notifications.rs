@@ -4,6 +4,7 @@
 //! how many; it never holds up the connection, so answers arrive however slow a subscriber is.
 
 use brattice_protocol::Notification;
+use brattice_protocol::task::{TaskFinished, TaskStarted};
 use brattice_protocol::tools::{CallFinished, CallOutput, CallStarted};
 use serde::de::DeserializeOwned;
 use tokio::sync::broadcast;
@@ -20,6 +21,10 @@ pub enum Notice {
     CallOutput(CallOutput),
     /// `call.finished`
     CallFinished(CallFinished),
+    /// `task.started`, to clients that watch tasks.
+    TaskStarted(TaskStarted),
+    /// `task.finished`, likewise. As large as an outcome is, so it is kept apart.
+    TaskFinished(Box<TaskFinished>),
     /// A notification that this version does not know, or whose shape it does not know.
     Other(Notification),
     /// So many notices were dropped here because the subscriber was slow.
@@ -41,6 +46,8 @@ impl Notice {
             "call.started" => typed(notification, Notice::CallStarted),
             "call.output" => typed(notification, Notice::CallOutput),
             "call.finished" => typed(notification, Notice::CallFinished),
+            "task.started" => typed(notification, Notice::TaskStarted),
+            "task.finished" => typed(notification, Notice::TaskFinished),
             _ => Notice::Other(notification),
         }
     }

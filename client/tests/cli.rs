@@ -29,7 +29,8 @@ fn brattice(arguments: &[&str]) -> (Option<i32>, String, String) {
 fn help_names_every_command() {
     let (status, stdout, stderr) = brattice(&["--help"]);
     assert_eq!((status, stderr.as_str()), (Some(0), ""));
-    let commands = ["run", "call", "tools", "session", "policy", "doctor", "daemon", "completions"];
+    let commands =
+        ["run", "task", "call", "tools", "session", "policy", "doctor", "daemon", "completions"];
     for command in commands {
         assert!(stdout.contains(&format!("\n  {command} ")), "{command} is missing in:\n{stdout}");
     }
@@ -95,6 +96,21 @@ fn a_daemon_that_does_not_run_is_no_failure_of_its_status_or_stop() {
     let absent = "no daemon runs at /proc/nowhere/control.sock\n".to_owned();
     assert_eq!(brattice(&["daemon", "status"]), (Some(1), absent.clone(), String::new()));
     assert_eq!(brattice(&["daemon", "stop"]), (Some(0), absent, String::new()));
+}
+
+#[test]
+fn a_restart_that_may_start_nothing_stops_nothing() {
+    let told = "brattice: a restart starts a daemon, which --no-start refuses\n".to_owned();
+    assert_eq!(brattice(&["daemon", "restart", "--no-start"]), (Some(125), String::new(), told));
+}
+
+#[test]
+fn help_on_tasks_has_examples() {
+    for command in ["start", "output", "input"] {
+        let (status, stdout, _) = brattice(&["task", command, "--help"]);
+        assert_eq!(status, Some(0));
+        assert!(stdout.contains(&format!("Examples:\n  brattice task {command} ")), "{stdout}");
+    }
 }
 
 #[test]

@@ -1,18 +1,21 @@
 //! The command line of `bratticed`: parsed here, acted on by `run`.
 //!
 //! Paths follow [`Locations`], so that a client finds the daemon by the same variables; a flag is stronger than its
-//! variable.
+//! variable, and a socket that was handed over is where it is.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use brattice_protocol::hello::Role;
 use brattice_protocol::location::{CONTROL_SOCKET, LocationError, Locations, SOCKET, STATE};
 use clap::{Parser, ValueEnum};
+
+use crate::server::HandedOver;
 
 /// Runs confined commands for agent runtimes, in the foreground. Says READY when it serves.
 ///
 /// SIGTERM and SIGINT stop what runs, close all sessions and end the daemon with status 0; a second one ends it at
-/// once.
+/// once. SIGHUP reads the configuration again, for sessions that are opened from then on.
 #[derive(Clone, Debug, PartialEq, Eq, Parser)]
 #[command(name = "bratticed", version, max_term_width = 100)]
 pub(crate) struct Arguments {
@@ -27,6 +30,11 @@ pub(crate) struct Arguments {
     /// The state folder [env: BRATTICE_STATE] [default: $XDG_STATE_HOME/brattice, else ~/.local/state/brattice]
     #[arg(long, value_name = "DIR")]
     pub(crate) state: Option<PathBuf>,
+
+    /// The user's configuration [env: BRATTICE_CONFIG] [default: $XDG_CONFIG_HOME/brattice/config.toml, else
+    /// ~/.config/brattice/config.toml, where there is one]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
 
     /// How log lines on stderr are written
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
@@ -53,17 +61,20 @@ impl Arguments {
     /// Neither flags nor environment say where.
     pub(crate) fn locations(
         &self,
+        handed: &HandedOver,
         environment: impl Fn(&str) -> Option<OsString>,
     ) -> Result<Locations, LocationError> {
         let flag = |name: &str| match name {
-            SOCKET => self.socket.as_ref(),
-            CONTROL_SOCKET => self.control_socket.as_ref(),
-            STATE => self.state.as_ref(),
+            SOCKET => handed.path(Role::Client).or(self.socket.as_deref()),
+            CONTROL_SOCKET => handed.path(Role::Operator).or(self.control_socket.as_deref()),
+            STATE => self.state.as_deref(),
             _ => None,
         };
         Locations::from_env(|name| match flag(name) {
             // An empty or unresolvable path stays as it is and is refused as relative.
-            Some(path) => Some(std::path::absolute(path).unwrap_or_else(|_| path.clone()).into()),
+            Some(path) => {
+                Some(std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).into())
+            }
             None => environment(name),
         })
     }
@@ -90,7 +101,9 @@ mod tests {
             SOCKET => Some("/run/a.sock".into()),
             _ => None,
         };
-        let found = parse(&["--socket", "/other/b.sock"]).locations(environment).unwrap();
+        let found = parse(&["--socket", "/other/b.sock"])
+            .locations(&HandedOver::default(), environment)
+            .unwrap();
         assert_eq!(
             found,
             Locations {
@@ -103,13 +116,13 @@ mod tests {
 
     #[test]
     fn a_relative_flag_starts_at_the_current_folder() {
-        let found = parse(&["--state", "x"]).locations(|_| None).unwrap();
+        let found = parse(&["--state", "x"]).locations(&HandedOver::default(), |_| None).unwrap();
         assert_eq!(found.state, std::env::current_dir().unwrap().join("x"));
     }
 
     #[test]
     fn unknown_flags_and_formats_are_refused() {
-        for words in [["--config", "x"], ["--log-format", "xml"]] {
+        for words in [["--policy", "x"], ["--log-format", "xml"]] {
             assert!(Arguments::try_parse_from(["bratticed", words[0], words[1]]).is_err());
         }
     }

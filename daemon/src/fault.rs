@@ -53,8 +53,8 @@ impl From<OpenError> for RpcError {
                 wire(ErrorCode::Refused, &error).hint("ask for network \"none\" or \"full\"")
             }
             OpenError::Full { .. } => wire(ErrorCode::Busy, &error).hint("close a session"),
-            OpenError::Folder(_) => wire(ErrorCode::Unavailable, &error)
-                .hint("the daemon's state folder must be writable and have room"),
+            OpenError::Folder(_) => wire(ErrorCode::Unavailable, &error).hint(NEEDS_ROOM),
+            OpenError::Unrecorded(error) => RpcError::from(error),
             OpenError::Supervisor(_) | OpenError::Interrupted(_) => {
                 wire(ErrorCode::Unavailable, &error)
             }
@@ -71,6 +71,7 @@ fn workspace(fault: &WorkspaceError) -> RpcError {
         | WorkspaceError::Missing { .. }
         | WorkspaceError::NotFolder { .. }
         | WorkspaceError::Kernel { .. }
+        | WorkspaceError::OverlayUpper { .. }
         | WorkspaceError::Unresolved { .. }
         | WorkspaceError::NotUtf8 { .. } => ErrorCode::Invalid,
     };
@@ -83,6 +84,8 @@ impl From<UpdateError> for RpcError {
             UpdateError::BeyondCeiling { ceiling, .. } => wire(ErrorCode::Refused, &error)
                 .hint(format!("ask for {ceiling} or a narrower mode")),
             UpdateError::Lost(_) => wire(ErrorCode::Unavailable, &error).hint(OPEN_A_NEW_ONE),
+            UpdateError::Unrecorded(error) => RpcError::from(error),
+            UpdateError::Save(_) => wire(ErrorCode::Unavailable, &error).hint(NEEDS_ROOM),
         }
     }
 }
@@ -98,6 +101,10 @@ impl From<&StartError> for RpcError {
         match error {
             StartError::Busy(_) => wire(ErrorCode::Busy, error)
                 .hint("wait for one of them to end, or stop one with task.kill"),
+            StartError::Full(_) => wire(ErrorCode::Busy, error)
+                .hint("stop a task with task.kill, or close a session that has some"),
+            StartError::Unrecorded(error) => RpcError::from(error),
+            StartError::Supervisor(_) => wire(ErrorCode::Unavailable, error),
             StartError::Lost(_) => wire(ErrorCode::Unavailable, error).hint(OPEN_A_NEW_ONE),
             StartError::Closing(_) => wire(ErrorCode::UnknownSession, error),
             StartError::Stopping => wire(ErrorCode::ShuttingDown, error),
@@ -108,6 +115,9 @@ impl From<&StartError> for RpcError {
             StartError::NotStarted { source: RunError::Start { .. }, .. } => {
                 wire(ErrorCode::Invalid, error)
             }
+            StartError::NotStarted { source: RunError::Record { .. }, .. } => {
+                wire(ErrorCode::Unavailable, error).hint(NEEDS_ROOM)
+            }
             StartError::NotStarted { .. } => wire(ErrorCode::Unavailable, error),
         }
     }
@@ -115,6 +125,9 @@ impl From<&StartError> for RpcError {
 
 /// The way out of a session that has lost its supervisor.
 const OPEN_A_NEW_ONE: &str = "close the session and open a new one";
+
+/// The way out where something cannot be written down.
+const NEEDS_ROOM: &str = "the daemon's state folder must be writable and have room";
 
 #[cfg(test)]
 mod tests {

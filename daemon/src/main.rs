@@ -11,6 +11,8 @@
 //! part.
 
 mod arguments;
+mod audit;
+mod configuration;
 mod exec;
 mod fault;
 mod logging;

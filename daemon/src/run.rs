@@ -1,18 +1,19 @@
 //! The daemon from its command line to its last answer.
 //!
 //! ```text
-//!  arguments ─ root? ─ bash? ─ state folder, locked ─ leftovers ─ sockets ─ READY
-//!                                                                             │
-//!                     serving ◄───────────────────────────────────────────────┘
-//!                        │ daemon.shutdown {drain}          SIGTERM, SIGINT, daemon.shutdown
-//!                     draining ── nothing runs any more ──► stopping ─ answers ─ sessions closed ─ exit 0
-//!                                                              └ a second SIGTERM or SIGINT: exit 1 at once
+//!  arguments ─ root? ─ bash? ─ configuration ─ state folder, locked ─ sockets ─ sessions taken over ─ READY
+//!                                                                                                       │
+//!           SIGHUP ──▶ serving ◄─────────────────────────────────────────────────────────────────────────┘
+//!                        │ daemon.shutdown {drain}     SIGTERM, SIGINT, daemon.shutdown
+//!                     draining ── no call runs ──► stopping ─ calls stopped and answered ─ sessions left ─ exit 0
+//!                                                     ├ a second SIGTERM or SIGINT: background tasks are stopped, too
+//!                                                     └ a third: exit 1 at once
 //! ```
 //!
 //! Everything that can be wrong is found before READY, and told in one line. The daemon's own folder becomes `/`, so
 //! that it keeps no file system busy; its umask stays the caller's, because commands inherit it. What the sockets do is
-//! the server's, what a session is belongs to `session`; a daemon that dies otherwise leaves its supervisors to end
-//! by themselves and their folders to the next daemon.
+//! the server's, what a session is belongs to `session`; however a
+//! daemon ends, what runs in the background goes on, and the next one takes it over.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,21 +21,23 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use brattice_policy::{Limits, Mode};
 use brattice_protocol::DaemonExit;
+use brattice_protocol::audit::{DaemonEnd, Event};
 use brattice_protocol::location::{LocationError, Locations};
 use clap::Parser as _;
 use tokio::sync::watch;
 
 use crate::arguments::Arguments;
-use crate::exec::find_bash;
+use crate::audit::Audit;
+use crate::configuration::{Configuration, ConfigurationError, ConfigurationFiles, Loaded};
+use crate::exec::{claim_groups, find_bash};
 use crate::fault::chain;
 use crate::logging::{self, LogError};
 use crate::methods::Methods;
-use crate::ready::{self, ReadyError};
-use crate::server::{ConnectionLimits, Server, ServerError, SocketPaths};
-use crate::session::{FolderError, Grounds, OwnPaths, Registry, Stage, Stages, remove_leftovers};
-use crate::signals::Signals;
+use crate::ready::{self, News, Notifier, ReadyError};
+use crate::server::{ConnectionLimits, HandedError, HandedOver, Server, ServerError, SocketPaths};
+use crate::session::{FolderError, Grounds, OwnPaths, Registry, Stage, Stages};
+use crate::signals::{Asked, Signals};
 use crate::state::{StateError, StateFolder};
 
 /// How long the end waits for answers once every command was told to stop: the grace and the kill after it.
@@ -53,7 +56,11 @@ enum StartError {
     #[error("bash is missing: it is neither in a folder of PATH nor in /bin or /usr/bin")]
     NoBash,
     #[error(transparent)]
+    HandedOver(#[from] HandedError),
+    #[error(transparent)]
     Location(#[from] LocationError),
+    #[error(transparent)]
+    Configuration(#[from] ConfigurationError),
     #[error(transparent)]
     State(#[from] StateError),
     #[error(transparent)]
@@ -83,7 +90,9 @@ impl StartError {
             StartError::Root => DaemonExit::Root,
             StartError::NoBash => DaemonExit::NoBash,
             StartError::Log(_)
+            | StartError::HandedOver(_)
             | StartError::Location(_)
+            | StartError::Configuration(_)
             | StartError::State(_)
             | StartError::Leftovers(_)
             | StartError::Executable(_)
@@ -106,6 +115,16 @@ enum Ended {
     AtOnce,
 }
 
+impl Ended {
+    /// As the audit log tells it.
+    const fn told(self) -> DaemonEnd {
+        match self {
+            Ended::InOrder => DaemonEnd::InOrder,
+            Ended::AtOnce => DaemonEnd::AtOnce,
+        }
+    }
+}
+
 /// The daemon's role.
 pub(crate) fn main() -> ExitCode {
     let exit = match start(&Arguments::parse()) {
@@ -125,10 +144,14 @@ fn start(arguments: &Arguments) -> Result<Ended, StartError> {
         return Err(StartError::Root);
     }
     find_bash().ok_or(StartError::NoBash)?;
-    let locations = arguments.locations(|name| std::env::var_os(name))?;
+    let environment = |name: &str| std::env::var_os(name);
+    let handed = HandedOver::take(environment)?;
+    let locations = arguments.locations(&handed, environment)?;
+    let files = ConfigurationFiles::find(arguments.config.as_deref(), environment, &home())?;
+    let loaded = files.read()?;
     let state = StateFolder::take(&locations.state)?;
-    for left in remove_leftovers(state.path())? {
-        tracing::warn!(error = %chain(&left), "a session of an earlier daemon is left");
+    if let Err(error) = claim_groups() {
+        tracing::info!(error = %chain(&error), "commands are not limited by control groups");
     }
     std::env::set_current_dir("/").map_err(StartError::Leave)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -136,62 +159,127 @@ fn start(arguments: &Arguments) -> Result<Ended, StartError> {
         .enable_all()
         .build()
         .map_err(StartError::Runtime)?;
-    let ended = runtime.block_on(serve(&state, locations));
+    let ended = runtime.block_on(serve(&state, locations, handed, (files, loaded)));
     // Whatever still blocks in a thread must not hold up the end.
     runtime.shutdown_background();
     ended
 }
 
-async fn serve(state: &StateFolder, locations: Locations) -> Result<Ended, StartError> {
+async fn serve(
+    state: &StateFolder,
+    locations: Locations,
+    handed: HandedOver,
+    (files, loaded): (ConfigurationFiles, Loaded),
+) -> Result<Ended, StartError> {
     let mut signals = Signals::new().map_err(StartError::Signals)?;
-    let server = Server::bind(&SocketPaths {
-        client: locations.socket.clone(),
-        control: locations.control_socket.clone(),
-    })?;
-    let registry = Registry::new(grounds(state, &locations)?);
+    let (client, control) = (locations.socket.clone(), locations.control_socket.clone());
+    let server = Server::bind(&SocketPaths { client, control }, handed)?;
+    let notifier = Notifier::new(|name| std::env::var_os(name));
+    let audit = Arc::new(Audit::open(state));
+    audit.record(&started());
+    loaded.events.iter().for_each(|event| audit.record(event));
+    let registry =
+        Registry::new(grounds(state, &locations, loaded.configuration, &files)?, audit.clone());
+    registry.restore().await?;
     let stages = Arc::new(Stages::new());
-    let methods = Methods::new(registry.clone(), stages.clone(), locations);
+    let methods = Methods::new(registry.clone(), stages.clone(), audit.clone(), locations);
     let (shutdown, watched) = watch::channel(false);
     let limits = ConnectionLimits::default();
     let serving = tokio::spawn(server.serve(methods, registry.clone(), limits, watched));
-    ready::say()?;
+    ready::say(&notifier)?;
+    ready::watch(&notifier, |name| std::env::var_os(name));
     tracing::info!(pid = std::process::id(), "serving");
 
-    tokio::select! {
-        () = signals.ask_for_the_end() => tracing::info!("a signal asks for the end"),
-        () = stages.reached(Stage::Stopping) => {}
-        () = drained(&stages, &registry) => tracing::info!("nothing runs any more"),
+    loop {
+        tokio::select! {
+            asked = signals.next() => match asked {
+                Asked::Reload => {
+                    notifier.tell(News::Reloading);
+                    reload(&files, &registry, &audit).await;
+                    notifier.tell(News::Ready);
+                }
+                Asked::End => {
+                    tracing::info!("a signal asks for the end");
+                    break;
+                }
+            },
+            () = stages.reached(Stage::Stopping) => break,
+            () = drained(&stages, &registry) => {
+                tracing::info!("no call runs any more");
+                break;
+            }
+        }
     }
+    notifier.tell(News::Stopping);
     stages.advance(Stage::Stopping);
     shutdown.send_replace(true);
-    tokio::select! {
-        () = stop(serving, &registry) => Ok(Ended::InOrder),
+    let ended = tokio::select! {
+        () = stop(serving, &registry) => Ended::InOrder,
         () = signals.ask_for_the_end() => {
-            tracing::warn!("a second signal asks for the end at once");
-            Ok(Ended::AtOnce)
+            tracing::warn!("a second signal asks for the end of background tasks, too");
+            tokio::select! {
+                () = registry.close_all() => Ended::InOrder,
+                () = signals.ask_for_the_end() => {
+                    tracing::warn!("a third signal asks for the end at once");
+                    Ended::AtOnce
+                }
+            }
         }
+    };
+    audit.record(&Event::DaemonStopped { end: ended.told() });
+    Ok(ended)
+}
+
+/// What the audit log tells first.
+fn started() -> Event {
+    Event::DaemonStarted {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        pid: std::process::id(),
+        uid: rustix::process::geteuid().as_raw(),
     }
 }
 
-/// Returns once an operator asked to drain and nothing runs any more.
+/// Reads the configuration again, for sessions that are opened from now on. A faulty one changes nothing.
+async fn reload(files: &ConfigurationFiles, registry: &Registry, audit: &Audit) {
+    let again = files.clone();
+    match tokio::task::spawn_blocking(move || again.read()).await {
+        Ok(Ok(Loaded { configuration, events })) => {
+            registry.reconfigure(configuration, files);
+            events.iter().for_each(|event| audit.record(event));
+            tracing::info!("the configuration holds for new sessions");
+        }
+        Ok(Err(error)) => {
+            tracing::error!(error = %chain(&error), "the configuration stays as it was");
+        }
+        Err(error) => tracing::error!(%error, "reading the configuration was interrupted"),
+    }
+}
+
+/// Returns once an operator asked to drain and no call runs any more.
 async fn drained(stages: &Stages, registry: &Registry) {
     stages.reached(Stage::Draining).await;
     registry.drained().await;
 }
 
-/// Stops what runs, lets its calls be answered, and closes every session. The sockets' locks are held to the end.
+/// Stops what calls wait for, lets them be answered, and leaves every session to the next daemon. The sockets' locks are
+/// held to the end.
 async fn stop<T>(serving: tokio::task::JoinHandle<T>, registry: &Arc<Registry>) {
-    registry.stop_all();
+    registry.stop_calls();
     let locks = tokio::time::timeout(LAST_ANSWERS, serving).await;
     if !matches!(locks, Ok(Ok(_))) {
         tracing::error!("some requests were not answered before the end");
     }
-    registry.close_all().await;
+    registry.leave_all().await;
     drop(locks);
 }
 
 /// What every session is opened with. The sockets' folders are there by now.
-fn grounds(state: &StateFolder, locations: &Locations) -> Result<Grounds, StartError> {
+fn grounds(
+    state: &StateFolder,
+    locations: &Locations,
+    configuration: Configuration,
+    files: &ConfigurationFiles,
+) -> Result<Grounds, StartError> {
     use std::os::unix::ffi::OsStringExt as _;
 
     let folder = |socket: &Path| {
@@ -203,14 +291,15 @@ fn grounds(state: &StateFolder, locations: &Locations) -> Result<Grounds, StartE
         state: state.path().to_owned(),
         sockets: vec![folder(&locations.socket)?, folder(&locations.control_socket)?],
         executable: std::env::current_exe().map_err(StartError::Executable)?,
+        configuration: files.paths(),
     };
     let ambient = std::env::vars_os().map(|(name, value)| (name.into_vec(), value.into_vec()));
+    let Configuration { ceiling, session: defaults, limits } = configuration;
+    Ok(Grounds { own, ambient: ambient.collect(), home: home(), defaults, limits, ceiling })
+}
+
+/// The home of the daemon's user.
+fn home() -> String {
     let home = std::env::var("HOME").ok().filter(|home| Path::new(home).is_absolute());
-    Ok(Grounds {
-        own,
-        ambient: ambient.collect(),
-        home: home.unwrap_or_else(|| "/".to_owned()),
-        limits: Limits::default(),
-        ceiling: Mode::DangerFullAccess,
-    })
+    home.unwrap_or_else(|| "/".to_owned())
 }

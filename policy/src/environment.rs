@@ -22,6 +22,26 @@ const FIXED: [(&str, &str); 7] = [
     ("PYTHONUNBUFFERED", "1"),
 ];
 
+/// What systemd tells the daemon about its own unit: not the command's (systemd.exec(5), sd_listen_fds(3), sd_notify(3),
+/// sd_watchdog_enabled(3)).
+const OF_THE_UNIT: [&str; 15] = [
+    "CREDENTIALS_DIRECTORY",
+    "FDSTORE",
+    "INVOCATION_ID",
+    "JOURNAL_STREAM",
+    "LISTEN_FDNAMES",
+    "LISTEN_FDS",
+    "LISTEN_PID",
+    "LISTEN_PIDFDID",
+    "MAINPID",
+    "MEMORY_PRESSURE_WATCH",
+    "MEMORY_PRESSURE_WRITE",
+    "NOTIFY_SOCKET",
+    "SYSTEMD_EXEC_PID",
+    "WATCHDOG_PID",
+    "WATCHDOG_USEC",
+];
+
 /// Words that hold one of `SECRET_PARTS` and are none.
 const NO_SECRETS: [&str; 5] = ["KEYBOARD", "KEYMAP", "MONKEY", "TURKEY", "TOKENIZERS"];
 
@@ -44,12 +64,10 @@ pub fn base(ambient: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>) -> Environmen
 }
 
 fn is_kept(name: &str) -> bool {
-    // The daemon's own socket activation and readiness are not the command's (sd_listen_fds(3)).
-    const NOT_OURS: [&str; 4] = ["LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "NOTIFY_SOCKET"];
     !name.is_empty()
         && !looks_secret(name)
         && !MANAGED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-        && !NOT_OURS.contains(&name)
+        && !OF_THE_UNIT.contains(&name)
 }
 
 #[cfg(test)]
@@ -85,6 +103,11 @@ mod tests {
             "TOKENIZERS_PARALLELISM",
             "MONKEYS_HOME",
             "NOTIFY_SOCKET",
+            "LISTEN_FDS",
+            "LISTEN_PID",
+            "LISTEN_FDNAMES",
+            "WATCHDOG_USEC",
+            "JOURNAL_STREAM",
             "CARGO_HOME",
         ];
         assert_eq!(

@@ -7,6 +7,7 @@
 //! The feature `enforce` (only the daemon turns it on) adds `enforce`, which builds and applies the
 //! kernel's layers, and `sys`, the one module of the workspace that holds unsafe code.
 
+pub mod config;
 pub mod environment;
 pub mod explain;
 pub mod grant;
@@ -25,7 +26,7 @@ pub mod sys;
 pub use explain::{Operation, Verdict};
 pub use grant::{Access, Grant};
 pub use layer::{Layer, LayerName, LayerState};
-pub use limits::Limits;
+pub use limits::{LeftoverRule, Limits};
 pub use mode::Mode;
 pub use network::Network;
 pub use profile::{Profile, Root, RootKind};

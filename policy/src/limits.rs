@@ -11,6 +11,12 @@ pub struct Limits {
     pub leftover_grace: Duration,
     /// `RLIMIT_NOFILE` of a command.
     pub open_files: u64,
+    /// Bytes of memory of a command; what outgrows it is ended. Where its control group has the controller.
+    pub memory: Option<u64>,
+    /// Processes and threads of a command; one more is refused to it. Where its control group has the controller.
+    pub pids: Option<u64>,
+    /// CPU time of a command in percent of one processor. Where its control group has the controller.
+    pub cpu: Option<u32>,
     /// Running tasks of one session; the next one is refused.
     pub max_tasks: usize,
     /// Bytes kept of a stream of a task: half head, half tail.
@@ -19,6 +25,23 @@ pub struct Limits {
     pub max_sessions: usize,
     /// Longest command text in bytes.
     pub max_command: usize,
+    /// How long a session without a client, and a supervisor without a daemon, keeps its tasks.
+    pub detached_ttl: Duration,
+    /// What becomes of processes that a foreground call leaves running.
+    pub leftovers: LeftoverRule,
+    /// Bytes on disk of all tasks of all sessions; finished ones go first, the oldest of them first.
+    pub state: u64,
+}
+
+/// What becomes of processes that a foreground call leaves running.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LeftoverRule {
+    /// They become a background task, where the session has the tools for those.
+    #[default]
+    Adopt,
+    /// They are stopped.
+    Stop,
 }
 
 impl Default for Limits {
@@ -26,10 +49,16 @@ impl Default for Limits {
         Limits {
             leftover_grace: Duration::from_secs(2),
             open_files: 4096,
+            memory: Some(8 << 30),
+            pids: Some(1024),
+            cpu: None,
             max_tasks: 64,
             spool: 64 << 20,
             max_sessions: 64,
             max_command: 1 << 20,
+            detached_ttl: Duration::from_secs(3600),
+            leftovers: LeftoverRule::default(),
+            state: 4 << 30,
         }
     }
 }

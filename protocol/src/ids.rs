@@ -43,3 +43,16 @@ id! {
     /// A task, `bash-1`, `bash-2` …, unique in its session and never used again.
     TaskId
 }
+
+impl TaskId {
+    /// The id of the task of this number.
+    pub fn numbered(number: u64) -> TaskId {
+        TaskId(format!("bash-{number}"))
+    }
+
+    /// Its number; `None` for a text that is no task's id. Only the one spelling is: `bash-01` is none.
+    pub fn number(&self) -> Option<u64> {
+        let number = self.0.strip_prefix("bash-")?.parse().ok()?;
+        (*self == TaskId::numbered(number)).then_some(number)
+    }
+}

@@ -4,6 +4,7 @@
 //! used by the daemon and the client alike. Parameters are decoded strictly (an unknown key is an error that names
 //! it), results leniently (a newer daemon may say more).
 
+pub mod audit;
 pub mod bytes;
 pub mod codec;
 pub mod exit;

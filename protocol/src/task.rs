@@ -209,6 +209,17 @@ pub enum TaskStatus {
 }
 
 impl TaskStatus {
+    /// The state of a task that ended for this cause.
+    pub const fn after(cause: Cause) -> Self {
+        match cause {
+            Cause::Exited => TaskStatus::Completed,
+            Cause::Signaled | Cause::TimedOut | Cause::Killed | Cause::OomKilled => {
+                TaskStatus::Killed
+            }
+            Cause::FailedToStart | Cause::Lost | Cause::Rejected => TaskStatus::Failed,
+        }
+    }
+
     /// Whether the task is over.
     pub const fn is_final(self) -> bool {
         matches!(self, TaskStatus::Completed | TaskStatus::Killed | TaskStatus::Failed)
@@ -273,3 +284,115 @@ pub struct InputParams {
 /// The result of methods that have nothing to tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Empty {}
+
+/// `structuredContent` of `bash` in the background and of `task_kill`: the task, and how it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskState {
+    /// The task.
+    pub task: TaskId,
+    /// Its state.
+    pub status: TaskStatus,
+}
+
+/// `structuredContent` of `task_output`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskRead {
+    /// The task.
+    pub task: TaskId,
+    /// Its state, as it was before the streams were read.
+    pub status: TaskStatus,
+    /// How it ended, once it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<CommandOutcome>,
+    /// What was read of standard output; of both streams where they are merged.
+    pub stdout: StreamRead,
+    /// What was read of standard error; null where streams are merged.
+    pub stderr: Option<StreamRead>,
+}
+
+/// What one read covered of a stream, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StreamRead {
+    /// The offset of the first byte that the text shows.
+    pub from: u64,
+    /// The offset after the last one.
+    pub to: u64,
+    /// Bytes that the read covered and the text does not show: cut off, dropped from the middle, or lost.
+    pub skipped: u64,
+}
+
+/// `structuredContent` of `task_list`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskListing {
+    /// The tasks that the text names, the oldest first.
+    pub tasks: Vec<TaskSummary>,
+    /// How many of the oldest finished tasks were left out.
+    pub omitted: u64,
+}
+
+/// `structuredContent` of `task_input`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskFed {
+    /// The task.
+    pub task: TaskId,
+    /// How many bytes were sent.
+    pub bytes: u64,
+    /// Whether its input ended with them.
+    pub eof: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_state_follows_from_the_cause() {
+        for (cause, status) in [
+            (Cause::Exited, TaskStatus::Completed),
+            (Cause::Signaled, TaskStatus::Killed),
+            (Cause::TimedOut, TaskStatus::Killed),
+            (Cause::Killed, TaskStatus::Killed),
+            (Cause::OomKilled, TaskStatus::Killed),
+            (Cause::FailedToStart, TaskStatus::Failed),
+            (Cause::Lost, TaskStatus::Failed),
+            (Cause::Rejected, TaskStatus::Failed),
+        ] {
+            assert_eq!(TaskStatus::after(cause), status, "{cause:?}");
+            assert!(status.is_final());
+        }
+    }
+
+    #[test]
+    fn facts_of_the_tools_have_their_form() {
+        let task = || TaskId::new("bash-1");
+        let state = TaskState { task: task(), status: TaskStatus::Stopping };
+        assert_eq!(
+            serde_json::to_value(state).unwrap(),
+            json!({"task": "bash-1", "status": "stopping"})
+        );
+        let read = TaskRead {
+            task: task(),
+            status: TaskStatus::Running,
+            outcome: None,
+            stdout: StreamRead { from: 4, to: 8, skipped: 4 },
+            stderr: None,
+        };
+        assert_eq!(
+            serde_json::to_value(read).unwrap(),
+            json!({
+                "task": "bash-1",
+                "status": "running",
+                "stdout": {"from": 4, "to": 8, "skipped": 4},
+                "stderr": null,
+            })
+        );
+        let listing = TaskListing { tasks: Vec::new(), omitted: 2 };
+        assert_eq!(serde_json::to_value(listing).unwrap(), json!({"tasks": [], "omitted": 2}));
+        let fed = TaskFed { task: task(), bytes: 3, eof: true };
+        assert_eq!(
+            serde_json::to_value(fed).unwrap(),
+            json!({"task": "bash-1", "bytes": 3, "eof": true})
+        );
+    }
+}

@@ -5,13 +5,18 @@ use std::time::{Duration, Instant};
 use brattice_protocol::hello::Watch;
 use brattice_protocol::tools::Stream;
 use brattice_tests::World;
-use serde_json::json;
+use serde_json::{Value, json};
+
+/// Without the tools for background tasks nothing goes on after its call.
+fn without_task_tools() -> Value {
+    json!({"disable": ["task_output"]})
+}
 
 /// The call returns long before the sleeper would, and the sleeper is stopped and told.
 fn returns_at_once(commands: &[&str]) {
     let world = World::new();
     for mode in ["workspace-write", "danger-full-access"] {
-        let session = world.session(mode).open();
+        let session = world.session(mode).with("options", without_task_tools()).open();
         for command in commands {
             let start = Instant::now();
             let reply = session.run_for(300_000, command);
@@ -57,7 +62,7 @@ fn t001_t003_t006_no_shape_of_a_background_command_holds_the_call() {
 #[test]
 fn t002_a_chatty_holder_does_not_hold_the_call() {
     let world = World::new();
-    let session = world.session("workspace-write").open();
+    let session = world.session("workspace-write").with("options", without_task_tools()).open();
     let reply = session.run_for(300_000, "(while :; do echo t; sleep .01; done) & echo done");
     reply.exits(0).holds("done");
     assert!(reply.outcome().duration_ms < 60_000);
@@ -69,6 +74,11 @@ fn t002_a_chatty_holder_does_not_hold_the_call() {
 fn t007_the_shells_exit_code_is_reported_whatever_it_left() {
     let world = World::new();
     let session = world.session("workspace-write").open();
+    session
+        .run("sleep 900 & exit 7")
+        .exits(7)
+        .says("(no output)\n[1 process still running: now task bash-1]\n[exit code: 7]");
+    let session = world.session("workspace-write").with("options", without_task_tools()).open();
     session
         .run("sleep 900 & exit 7")
         .exits(7)
@@ -94,8 +104,8 @@ fn t022_a_job_that_is_no_job_is_told_and_the_sleeper_counted() {
         .exits(0)
         .holds("1\n[stderr]\n")
         .holds("no such job")
-        .holds("[stopped 1 process left running]");
-    session.run("sleep 900 & kill %1; wait; echo $?").exits(0).lacks("left running");
+        .holds("[1 process still running: now task bash-1]");
+    session.run("sleep 900 & kill %1; wait; echo $?").exits(0).lacks("running");
     world.finish();
 }
 
@@ -103,7 +113,7 @@ fn t022_a_job_that_is_no_job_is_told_and_the_sleeper_counted() {
 fn t026_a_double_fork_in_its_own_session_does_not_escape() {
     let world = World::new();
     for mode in ["read-only", "workspace-write", "danger-full-access"] {
-        let session = world.session(mode).open();
+        let session = world.session(mode).with("options", without_task_tools()).open();
         let reply = session
             .run("setsid nohup bash -c '(sleep 900 &)' >/dev/null 2>&1 & sleep 0.5; echo hi");
         reply.exits(0).says("hi\n[stopped 1 process left running]");

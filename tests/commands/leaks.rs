@@ -61,7 +61,7 @@ fn t098_ended_commands_that_printed_much_hold_no_descriptor() {
     let piece = output("bash-52", 99_990).unwrap();
     assert_eq!((&piece["data"], &piece["skipped"]), (&json!("xxxxx"), &json!(0)));
     assert_eq!(output("bash-51", 0).unwrap_err().data.code, Some(ErrorCode::UnknownTask));
-    let folder = world.state().join("sessions").join(session.id());
+    let folder = world.state().join("sessions").join(session.id()).join("tasks");
     eventually("the files of forgotten commands are removed", || {
         let files = std::fs::read_dir(&folder).unwrap().flatten();
         let spools = files.filter(|file| file.file_name().to_string_lossy().contains(".std"));

@@ -4,7 +4,7 @@ use brattice_tests::World;
 use serde_json::json;
 
 #[test]
-fn b041_what_is_no_utf8_is_shown_as_such_and_nothing_is_lost() {
+fn b041_p23_what_is_no_utf8_is_shown_as_such_and_nothing_is_lost() {
     let world = World::new();
     world.setup(r"printf 'caf\xe9 r\xe9sum\xe9\nend\n' > latin.txt");
     let session = world.session("workspace-write").open();
@@ -26,7 +26,7 @@ sys.stdout.write("one\r\ntwo\r\n\x1b[31mred\x1b[0m \x1b]8;;http://x\x07link\x1b]
 "#;
 
 #[test]
-fn b042_t051_a_redrawn_line_is_shown_as_its_last_state() {
+fn b042_t051_p23_a_redrawn_line_is_shown_as_its_last_state() {
     let world = World::new();
     world.file("bar.py", BAR);
     let session = world.session("workspace-write").open();
@@ -43,7 +43,7 @@ fn b042_t051_a_redrawn_line_is_shown_as_its_last_state() {
 }
 
 #[test]
-fn b042_the_file_keeps_every_byte() {
+fn b042_p23_the_file_keeps_every_byte() {
     let world = World::new();
     let session = world.session("workspace-write").open();
     let reply = session.run(r#"for i in $(seq 20000); do printf "frame %d\r" $i; done; echo"#);
@@ -54,7 +54,7 @@ fn b042_the_file_keeps_every_byte() {
 }
 
 #[test]
-fn b042_in_dsh_output_stays_verbatim() {
+fn b042_p23_in_dsh_output_stays_verbatim() {
     let world = World::new();
     let session = world.session("workspace-write").with("toolset", json!("dsh")).open();
     session.run(r"printf 'a\rb\033[1mc\033[0m\r\n'").exits(0).holds("a\rb\u{1b}[1mc\u{1b}[0m\r");
@@ -72,7 +72,7 @@ fn t047_a_character_split_over_two_writes_is_one_character() {
 }
 
 #[test]
-fn t049_a_nul_is_valid_json_and_no_cut() {
+fn t049_p23_a_nul_is_valid_json_and_no_cut() {
     let world = World::new();
     let session = world.session("workspace-write").open();
     let reply = session.run(r"printf 'a\0b\n'");

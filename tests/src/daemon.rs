@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -17,6 +17,8 @@ use crate::wire::Wire;
 pub struct Daemon {
     child: Child,
     pid: u32,
+    /// Reads what it prints, until nobody holds the other end.
+    listener: JoinHandle<()>,
 }
 
 impl Daemon {
@@ -31,7 +33,7 @@ impl Daemon {
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
         let output = child.stdout.take().expect("its output is piped");
         let (said, ready) = mpsc::channel();
-        thread::spawn(move || {
+        let listener = thread::spawn(move || {
             // The rest is read, too: a daemon that is not listened to must not block.
             for line in BufReader::new(output).lines().map_while(Result::ok) {
                 if line.trim() == "READY" {
@@ -45,7 +47,7 @@ impl Daemon {
             panic!("bratticed did not say READY; it logged:\n{log}");
         }
         let pid = Wire::connect(socket).peer();
-        Daemon { child, pid }
+        Daemon { child, pid, listener }
     }
 
     /// The daemon's process.
@@ -71,6 +73,20 @@ impl Daemon {
         eventually("the daemon ends", || self.child.try_wait().expect("a child can be waited for"));
     }
 
+    /// Kills it with SIGKILL and waits for its end.
+    ///
+    /// # Panics
+    /// When it is gone already, or does not end.
+    pub fn kill(&mut self) {
+        self.signal(Signal::KILL);
+        self.wait();
+    }
+
+    /// Whether nobody holds its standard output any more, as whoever reads a pipe of it learns.
+    pub fn output_has_ended(&self) -> bool {
+        self.listener.is_finished()
+    }
+
     /// Ends it, politely first, and then everything that it started.
     pub(crate) fn end(&mut self) {
         let below = Process::below(self.pid);
@@ -88,11 +104,6 @@ impl Daemon {
             self.child.kill().ok();
             self.child.wait().ok();
         }
-        for process in below.iter().filter(|process| process.is_alive()) {
-            let pid = Pid::from_raw(process.pid.try_into().expect("a pid is positive"));
-            if let Some(pid) = pid {
-                kill_process(pid, Signal::KILL).ok();
-            }
-        }
+        below.iter().for_each(Process::kill);
     }
 }

@@ -7,7 +7,8 @@
 //!
 //! ```text
 //! World ── root/ws ($WS)  root/out ($OUT)  root/home ($HOME)  root/state  root/run/b.sock
-//!   ├─ Daemon     the process, waited for until READY, ended by its pid
+//!   ├─ Daemon     the process, waited for until READY, ended by its pid; killed and followed by another
+//!   ├─ Supervisor one a session, outliving its daemon
 //!   ├─ Session    one connection and one session: bash(…) -> Reply
 //!   ├─ Wire       one bare connection: lines in, lines out
 //!   └─ native(…)  the unconfined twin
@@ -26,6 +27,8 @@ mod process;
 mod reply;
 mod root;
 mod session;
+mod supervisor;
+mod tasks;
 mod until;
 mod wire;
 mod world;
@@ -36,6 +39,8 @@ pub use native::Native;
 pub use process::Process;
 pub use reply::Reply;
 pub use session::{Opening, Pending, Session};
+pub use supervisor::Supervisor;
+pub use tasks::bytes;
 pub use until::{PATIENCE, eventually};
 pub use wire::Wire;
 pub use world::{CONFINED, World, WorldBuilder};

@@ -1,7 +1,11 @@
 //! Other processes, as `/proc` shows them.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
 
 /// A process, by its number and the time at which it started, which together no other process ever has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +64,36 @@ impl Process {
     /// Whether it still runs.
     pub fn is_alive(&self) -> bool {
         Process::of(self.pid).is_some_and(|now| now.started == self.started && now.state != 'Z')
+    }
+
+    /// Kills it with SIGKILL, if it still runs.
+    pub fn kill(&self) {
+        let pid = Pid::from_raw(self.pid.cast_signed()).filter(|_| self.is_alive());
+        if let Some(pid) = pid {
+            // It may end meanwhile, or be another user's.
+            kill_process(pid, Signal::KILL).ok();
+        }
+    }
+
+    /// Processor time of each of its threads, to the nanosecond (Documentation/scheduler/sched-stats).
+    ///
+    /// # Panics
+    /// When it is gone.
+    pub fn cpu(&self) -> BTreeMap<u32, Duration> {
+        let threads = fs::read_dir(format!("/proc/{}/task", self.pid)).expect("the process runs");
+        let spent = threads.flatten().filter_map(|thread| {
+            let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+            let spent = Duration::from_nanos(text.split(' ').next()?.parse().ok()?);
+            Some((thread.file_name().to_str()?.parse().ok()?, spent))
+        });
+        spent.collect()
+    }
+
+    /// What its descriptors lead to, where this user may know it.
+    pub fn open_files(&self) -> Vec<PathBuf> {
+        let descriptors = fs::read_dir(format!("/proc/{}/fd", self.pid));
+        let links = descriptors.into_iter().flatten().flatten();
+        links.filter_map(|descriptor| fs::read_link(descriptor.path()).ok()).collect()
     }
 
     /// Whether its environment, where this user may read it, holds a text.

@@ -8,14 +8,17 @@ use brattice_protocol::tools::CallResult;
 pub struct Reply {
     /// The result as it came.
     pub result: CallResult,
-    /// `structuredContent` of a command; `None` where nothing was even tried.
+    /// `structuredContent` of a command; `None` where nothing was even tried, and of another tool.
     pub outcome: Option<CommandOutcome>,
 }
 
 impl Reply {
     pub(crate) fn new(result: CallResult) -> Reply {
         let content = result.structured_content.clone();
-        let outcome = (!content.is_null())
+        // Only a command's facts have a cause.
+        let outcome = content
+            .get("cause")
+            .is_some()
             .then(|| serde_json::from_value(content).expect("it is a command's outcome"));
         Reply { result, outcome }
     }

@@ -26,20 +26,29 @@ static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
         .expect("a runtime can be made")
 });
 
-/// A session that is to be opened.
+/// A session that is to be opened, or resumed.
 pub struct Opening {
     socket: PathBuf,
+    method: &'static str,
     params: Map<String, Value>,
     watch: Vec<Watch>,
 }
 
 impl Opening {
     pub(crate) fn new(socket: PathBuf, workspace: &Path, mode: &str) -> Opening {
-        let opening = Opening { socket, params: Map::new(), watch: Vec::new() };
+        let opening = Opening::by("session.open", socket);
         opening.with("workspace", json!(workspace)).with("mode", json!(mode))
     }
 
-    /// Sets a parameter of `session.open`.
+    pub(crate) fn again(socket: PathBuf, session: &str) -> Opening {
+        Opening::by("session.resume", socket).with("session", json!(session))
+    }
+
+    fn by(method: &'static str, socket: PathBuf) -> Opening {
+        Opening { socket, method, params: Map::new(), watch: Vec::new() }
+    }
+
+    /// Sets a parameter of the request.
     #[must_use]
     pub fn with(mut self, name: &str, value: Value) -> Self {
         self.params.insert(name.to_owned(), value);
@@ -59,7 +68,8 @@ impl Opening {
     /// When the daemon refuses.
     #[track_caller]
     pub fn open(self) -> Session {
-        self.try_open().unwrap_or_else(|error| panic!("session.open: {error:?}"))
+        let method = self.method;
+        self.try_open().unwrap_or_else(|error| panic!("{method}: {error:?}"))
     }
 
     /// Connects and tries to open it.
@@ -76,7 +86,7 @@ impl Opening {
             let client =
                 Client::connect(&self.socket, options).await.expect("the daemon welcomes a client");
             let notifications = RefCell::new(client.notifications());
-            match client.request("session.open", &self.params).await {
+            match client.request(self.method, &self.params).await {
                 Ok(opened) => Ok(Session { client, notifications, opened }),
                 Err(error) => Err(answered(error)),
             }

@@ -26,8 +26,11 @@ impl Wire {
     /// # Panics
     /// When nobody listens.
     pub fn connect(socket: &Path) -> Wire {
-        let stream = UnixStream::connect(socket)
-            .unwrap_or_else(|error| panic!("{}: {error}", socket.display()));
+        let stream = UnixStream::connect(socket);
+        Wire::over(stream.unwrap_or_else(|error| panic!("{}: {error}", socket.display())))
+    }
+
+    fn over(stream: UnixStream) -> Wire {
         stream.set_read_timeout(Some(PATIENCE)).expect("a socket takes a read timeout");
         stream.set_write_timeout(Some(PATIENCE)).expect("a socket takes a write timeout");
         let reader = BufReader::new(stream.try_clone().expect("a socket can be duplicated"));
@@ -44,16 +47,22 @@ impl Wire {
         wire
     }
 
+    /// The same; `None` when nobody listens, or the daemon dies meanwhile.
+    ///
+    /// # Panics
+    /// When the daemon does not welcome it.
+    pub fn try_open(socket: &Path) -> Option<Wire> {
+        let mut wire = Wire::over(UnixStream::connect(socket).ok()?);
+        wire.ask("hello", hello())?.expect("hello is answered");
+        Some(wire)
+    }
+
     /// Says hello.
     ///
     /// # Panics
     /// When the daemon does not welcome it.
     pub fn hello(&mut self) -> Hello {
-        let params = json!({
-            "protocol": PROTOCOL,
-            "client": {"name": "brattice-tests", "version": env!("CARGO_PKG_VERSION")},
-        });
-        let answer = self.request("hello", params).expect("hello is answered");
+        let answer = self.request("hello", hello()).expect("hello is answered");
         serde_json::from_value(answer).expect("the answer has hello's shape")
     }
 
@@ -72,7 +81,8 @@ impl Wire {
     pub fn read(&mut self) -> Option<Message> {
         let mut line = Vec::new();
         match self.reader.read_until(b'\n', &mut line) {
-            Ok(0) => None,
+            // A line without an end is one that the daemon died over.
+            Ok(_) if !line.ends_with(b"\n") => None,
             Ok(_) => Some(decode(line.trim_ascii_end()).expect("the daemon sends messages")),
             Err(error) if error.kind() == ErrorKind::ConnectionReset => None,
             Err(error) => panic!("reading from the daemon: {error}"),
@@ -84,11 +94,16 @@ impl Wire {
     /// # Panics
     /// When the daemon has hung up.
     pub fn begin(&mut self, method: &str, params: Value) -> i64 {
+        let (id, request) = self.compose(method, params);
+        self.send(&request).expect("the daemon reads");
+        id
+    }
+
+    fn compose(&mut self, method: &str, params: Value) -> (i64, Vec<u8>) {
         let id = self.next;
         self.next += 1;
         let request = Request { id: RequestId::Number(id), method: method.to_owned(), params };
-        self.send(&encode(&Message::Request(request))).expect("the daemon reads");
-        id
+        (id, encode(&Message::Request(request)))
     }
 
     /// Waits for the answer to a request, keeping other answers that come meanwhile and dropping notifications.
@@ -99,11 +114,22 @@ impl Wire {
     /// # Panics
     /// When the daemon hangs up or answers nothing.
     pub fn wait(&mut self, id: i64) -> Result<Value, RpcError> {
+        self.answer(id).expect("the daemon answers before it hangs up")
+    }
+
+    /// Sends a request and waits for its answer; `None` when the daemon hangs up without one.
+    pub fn ask(&mut self, method: &str, params: Value) -> Option<Result<Value, RpcError>> {
+        let (id, request) = self.compose(method, params);
+        self.send(&request).ok()?;
+        self.answer(id)
+    }
+
+    fn answer(&mut self, id: i64) -> Option<Result<Value, RpcError>> {
         loop {
             if let Some(answer) = self.answers.remove(&id) {
-                return answer;
+                return Some(answer);
             }
-            match self.read().expect("the daemon answers before it hangs up") {
+            match self.read()? {
                 Message::Response(Response { id: Some(RequestId::Number(other)), outcome }) => {
                     self.answers.insert(other, outcome);
                 }
@@ -147,4 +173,11 @@ impl Wire {
             rustix::net::sockopt::socket_peercred(&self.stream).expect("a peer has credentials");
         credentials.pid.as_raw_nonzero().get().unsigned_abs()
     }
+}
+
+fn hello() -> Value {
+    json!({
+        "protocol": PROTOCOL,
+        "client": {"name": "brattice-tests", "version": env!("CARGO_PKG_VERSION")},
+    })
 }

@@ -14,6 +14,7 @@ use crate::native::Native;
 use crate::process::Process;
 use crate::root::Root;
 use crate::session::Opening;
+use crate::supervisor::Supervisor;
 use crate::until::eventually;
 use crate::wire::Wire;
 
@@ -180,6 +181,24 @@ impl World {
         self.daemon = Some(daemon);
     }
 
+    /// Kills the daemon with SIGKILL.
+    ///
+    /// # Panics
+    /// When it was ended.
+    pub fn kill_daemon(&mut self) {
+        self.daemon().kill();
+        self.daemon = None;
+    }
+
+    /// Kills the daemon with SIGKILL and starts another on the same state folder.
+    ///
+    /// # Panics
+    /// When it was ended, or the next one does not get ready.
+    pub fn restart(&mut self) {
+        self.kill_daemon();
+        self.start();
+    }
+
     /// What the daemon logged.
     pub fn log(&self) -> String {
         fs::read_to_string(self.root.path().join("daemon.log")).unwrap_or_default()
@@ -188,6 +207,31 @@ impl World {
     /// A session in `$WS`, still to be opened.
     pub fn session(&self, mode: &str) -> Opening {
         Opening::new(self.socket(), &self.ws(), mode)
+    }
+
+    /// A session that lost its client, still to be resumed.
+    pub fn resume(&self, session: &str) -> Opening {
+        Opening::again(self.socket(), session)
+    }
+
+    /// The folder of a session.
+    pub fn folder(&self, session: &str) -> PathBuf {
+        self.state().join("sessions").join(session)
+    }
+
+    /// The supervisors that live, whichever daemon started them.
+    pub fn supervisors(&self) -> Vec<Supervisor> {
+        Supervisor::below(&self.state().join("sessions"))
+    }
+
+    /// The supervisor of a session.
+    ///
+    /// # Panics
+    /// When it has none.
+    #[track_caller]
+    pub fn supervisor(&self, session: &str) -> Process {
+        let found = self.supervisors().into_iter().find(|found| found.session == session);
+        found.unwrap_or_else(|| panic!("no supervisor of {session} lives")).process
     }
 
     /// A bare connection that has said hello.
@@ -281,7 +325,9 @@ impl World {
     #[track_caller]
     pub fn finish(mut self) {
         let mut daemon = self.daemon.take().expect("the daemon runs");
-        let started = Process::below(daemon.pid());
+        let adopted = self.supervisors().into_iter().map(|found| found.process);
+        let started: Vec<Process> =
+            Process::below(daemon.pid()).into_iter().chain(adopted).collect();
         for session in self.sessions() {
             let params = json!({"session": session["session"]});
             Wire::open(&self.control())
@@ -319,10 +365,15 @@ impl Drop for World {
                 eprintln!("the daemon logged:\n{}", self.log());
             }
         }
-        for stray in self.inhabitants() {
-            if let Some(pid) = rustix::process::Pid::from_raw(stray.pid.cast_signed()) {
-                rustix::process::kill_process(pid, rustix::process::Signal::KILL).ok();
+        // What is killed may have started something since it was found.
+        for _ in 0..100 {
+            let supervisors = self.supervisors().into_iter().map(|found| found.process);
+            let left: Vec<Process> = supervisors.chain(self.inhabitants()).collect();
+            if left.is_empty() {
+                return;
             }
+            left.iter().for_each(Process::kill);
+            std::thread::sleep(std::time::Duration::from_millis(10));
         }
     }
 }

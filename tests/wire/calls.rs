@@ -5,7 +5,7 @@ use brattice_protocol::ErrorCode;
 use brattice_protocol::hello::Watch;
 use brattice_protocol::outcome::Cause;
 use brattice_tests::{World, eventually};
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn numbered(call: &str, command: &str) -> serde_json::Value {
     json!({"call": call, "name": "bash", "arguments": {"command": command, "description": "A test's command"}})
@@ -85,7 +85,7 @@ fn faults_in_arguments_are_results_that_name_them() {
         (json!({"command": "touch ran", "timeoutMs": "soon"}), "timeoutMs"),
         (json!({"command": "touch ran", "workdir": 1}), "workdir"),
         (json!({"command": "touch ran", "nosuch": 1}), "nosuch"),
-        (json!({"command": "touch ran", "run_in_background": true}), "run_in_background"),
+        (json!({"command": "touch ran", "run_in_background": "yes"}), "run_in_background"),
         (
             json!({"command": "touch ran", "sandbox_permissions": "danger-full-access"}),
             "sandbox_permissions",
@@ -170,14 +170,18 @@ fn declarations_have_the_shape_that_was_asked_for() {
     );
     let names: Vec<&String> =
         mcp[0]["inputSchema"]["properties"].as_object().unwrap().keys().collect();
-    assert!(!names.iter().any(|name| {
-        ["run_in_background", "sandbox_permissions", "justification"].contains(&name.as_str())
-    }));
+    assert!(
+        !names
+            .iter()
+            .any(|name| { ["sandbox_permissions", "justification"].contains(&name.as_str()) })
+    );
     assert_eq!(list(json!({"format": "openai"}))[0]["function"]["name"], "bash");
     assert_eq!(list(json!({"format": "anthropic"}))[0]["input_schema"]["type"], "object");
-    let without =
-        world.session("workspace-write").with("options", json!({"disable": ["bash"]})).open();
-    assert_eq!(without.request("tools.list", json!({})).unwrap()["tools"], json!([]));
+    let disable = json!({"disable": ["bash", "task_kill"]});
+    let without = world.session("workspace-write").with("options", disable).open();
+    let tools = without.request("tools.list", json!({})).unwrap()["tools"].clone();
+    let names: Vec<&Value> = tools.as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
+    assert_eq!(names, ["task_output", "task_list", "task_input"]);
     without.run("echo x").is_refused().holds("bash");
     world.finish();
 }

@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 
+use brattice_protocol::audit::{Line, Tail, TailParams};
 use brattice_protocol::codec::decode;
 use brattice_protocol::hello::{Hello, HelloParams};
 use brattice_protocol::outcome::CommandOutcome;
@@ -46,6 +47,7 @@ fn params(method: &str, value: Value) -> Result<Value, serde_json::Error> {
         "task.input" => through::<InputParams>(value),
         "policy.explain" => through::<ExplainParams>(value),
         "policy.show" => through::<ShowParams>(value),
+        "audit.tail" => through::<TailParams>(value),
         "daemon.shutdown" => through::<ShutdownParams>(value),
         "call.started" => through::<CallStarted>(value),
         "call.output" => through::<CallOutput>(value),
@@ -70,6 +72,10 @@ fn result(method: &str, value: Value) -> Result<Value, serde_json::Error> {
         "task.wait" => through::<Waited>(value),
         "policy.explain" => through::<Explanation>(value),
         "policy.show" => through::<Policy>(value),
+        "audit.tail" => {
+            through::<Vec<Line>>(value["lines"].clone())?;
+            through::<Tail>(value)
+        }
         "daemon.status" => through::<DaemonStatus>(value),
         "error" => through::<RpcError>(value),
         other => panic!("a golden result of an unknown method {other:?}"),

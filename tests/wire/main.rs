@@ -2,7 +2,9 @@
 //! nobody else.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod audit;
 mod calls;
+mod config;
 mod control;
 mod golden;
 mod handshake;

@@ -11,7 +11,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+use super::audit::Audit;
 use super::duration;
+use super::task::Task;
 
 /// Runs commands in a sandbox, by way of the Brattice daemon.
 #[derive(Debug, Parser)]
@@ -48,8 +50,15 @@ pub(crate) enum Command {
     ///
     /// Exits with the command's own status; 128 + n when signal n ended it; 124 when its time was over; 125 when
     /// Brattice failed. Standard input is passed on when it is a pipe or a file. With --json the outcome is one line
-    /// of JSON, the last on standard error.
+    /// of JSON, the last on standard error. Should the daemon go away meanwhile the command goes on, and is followed by
+    /// way of the next one.
     Run(Run),
+    /// Start, list, read, wait for and stop background tasks
+    ///
+    /// A task's number is its session's own. Where several sessions have a bash-1, put the beginning of the session's id
+    /// before it, as in 01995d2c/bash-1.
+    #[command(subcommand)]
+    Task(Task),
     /// Make one tool call
     ///
     /// Exits with 1 when the call failed as a call; a command's exit code is no failure of the call.
@@ -62,11 +71,14 @@ pub(crate) enum Command {
     /// Show the policy in force and explain its verdicts
     #[command(subcommand)]
     Policy(Policy),
+    /// Show the audit log and find changes in it
+    #[command(subcommand)]
+    Audit(Audit),
     /// Tell what this machine can enforce, what each gap costs and how to close it
     ///
     /// Exits with 1 when a layer that the confined modes need is missing.
     Doctor,
-    /// Start, stop and inspect the daemon
+    /// Start, stop, restart and inspect the daemon
     #[command(subcommand)]
     Daemon(Daemon),
     /// Print a completion script
@@ -189,6 +201,10 @@ pub(crate) enum Daemon {
     },
     /// Show the daemon's state; exits with 1 when none runs
     Status,
+    /// Stop the daemon, if one runs, and start another, which keeps the background tasks
+    ///
+    /// Calls that somebody waits for are stopped.
+    Restart,
 }
 
 type Names<T, const N: usize> = [(&'static str, T); N];

@@ -9,6 +9,7 @@ use brattice_client::start::{self, RootPolicy, StartOptions};
 use brattice_client::{Client, ClientError, ConnectOptions, Locations};
 use brattice_protocol::location;
 use serde::Serialize;
+use serde_json::json;
 
 use super::arguments::Global;
 use super::failure::Failure;
@@ -87,6 +88,21 @@ impl Context {
                 Ok(client)
             }
         }
+    }
+
+    /// Whether a daemon may be started where none answers.
+    pub(crate) fn may_start(&self) -> bool {
+        self.absent == Absent::Start
+    }
+
+    /// Says something beside the result on standard error.
+    pub(crate) fn note(&self, text: &str) {
+        let told = match self.format {
+            Format::Text => format!("brattice: {text}\n"),
+            Format::Json => format!("{}\n", json!({"note": text})),
+        };
+        // Where standard error cannot be written there is nobody left to tell.
+        drop(std::io::stderr().write_all(told.as_bytes()));
     }
 
     /// Shows a result on standard output: `data` to programs, `text` to people.

@@ -36,6 +36,11 @@ pub(crate) fn parse(text: &str) -> Result<Duration, DurationError> {
     }
 }
 
+/// A duration as the wire has it.
+pub(crate) fn milliseconds(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// The two largest units of a span of time: `3d 4h`, `2m 5s`, `7s`.
 pub(crate) fn words(span: Duration) -> String {
     let seconds = span.as_secs();

@@ -5,12 +5,15 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use brattice_client::start::StartError;
 use brattice_client::{ClientError, LocationError};
+use brattice_protocol::ErrorCode;
 use serde_json::json;
 
 use super::terminal::{Format, Style};
+use crate::commands::LogError;
 use crate::commands::interrupt::Interrupt;
 
 /// The exit status when Brattice itself failed.
@@ -28,12 +31,22 @@ pub(crate) enum Failure {
     Client(#[from] ClientError),
     #[error(transparent)]
     Start(#[from] StartError),
+    #[error(transparent)]
+    Audit(#[from] LogError),
+    #[error("the daemon went away, and its task was lost from sight")]
+    DaemonGone(#[source] Arc<Failure>),
+    #[error("no daemon answered within {seconds} s")]
+    NoDaemon { seconds: u64 },
     #[error("cannot start the runtime")]
     Runtime(#[source] io::Error),
     #[error("cannot listen for signals")]
     Signals(#[source] io::Error),
     #[error("the command wrote faster than its output could be taken, and some of it was dropped")]
     Incomplete,
+    #[error(
+        "the daemon went away while it passed input on, and a piece of it may have reached the command twice"
+    )]
+    DoubtfulInput,
     #[error("interrupted by {}", .0.name())]
     Interrupted(Interrupt),
     #[error("cannot resolve {}", path.display())]
@@ -58,8 +71,16 @@ pub(crate) enum Failure {
     Lost,
     #[error("no session {0}")]
     UnknownSession(String),
-    #[error("the daemon still answers at {} after {seconds} s", path.display())]
-    StillThere { path: PathBuf, seconds: u64 },
+    #[error("{name} begins several sessions: {}", candidates.join(", "))]
+    AmbiguousSession { name: String, candidates: Vec<String> },
+    #[error("no task {0}")]
+    UnknownTask(String),
+    #[error("{name} names several tasks: {}", candidates.join(", "))]
+    AmbiguousTask { name: String, candidates: Vec<String> },
+    #[error("the daemon, process {pid}, still runs after {seconds} s")]
+    StillThere { pid: u32, seconds: u64 },
+    #[error("a restart starts a daemon, which --no-start refuses")]
+    RestartRefused,
 }
 
 impl Failure {
@@ -68,19 +89,45 @@ impl Failure {
         move |source| Failure::Output { name, source }
     }
 
+    /// Whether the daemon answered with an error, and the connection goes on.
+    pub(crate) fn is_answer(&self) -> bool {
+        matches!(self, Failure::Client(error) if error.is_answer())
+    }
+
+    /// Whether the daemon said that there is no such session.
+    pub(crate) fn is_unknown_session(&self) -> bool {
+        match self {
+            Failure::Client(ClientError::Rpc(error)) => error.is(ErrorCode::UnknownSession),
+            Failure::DaemonGone(failure) => failure.is_unknown_session(),
+            _ => false,
+        }
+    }
+
     fn hint(&self) -> Option<&str> {
         match self {
             Failure::Client(error) => error.hint(),
             Failure::Start(error) => error.hint(),
+            Failure::Audit(error) => error.hint(),
             Failure::Location(LocationError::NoState) => Some("set HOME or BRATTICE_STATE"),
             Failure::UnknownSession(_) => Some("`brattice session list` shows those there are"),
+            Failure::UnknownTask(_) => Some("`brattice task list` shows those there are"),
+            Failure::AmbiguousSession { .. } => Some("more of its id tells them apart"),
+            Failure::AmbiguousTask { .. } => {
+                Some("name the task with its session, as they stand there")
+            }
+            Failure::DaemonGone(_) => Some("`brattice task list` shows what still runs"),
+            Failure::DoubtfulInput => Some("run the command again if it matters"),
             Failure::Arguments { .. } => {
                 Some("an example: brattice call bash '{\"command\": \"ls\"}'")
             }
-            Failure::StillThere { .. } => Some("`brattice daemon status` tells what it is doing"),
+            Failure::StillThere { .. } => {
+                Some("its log tells what it waits for; a second SIGTERM ends it at once")
+            }
             Failure::Lost => Some("the daemon's log tells more"),
             Failure::Incomplete => Some("have the command write to a file in the workspace"),
             Failure::Location(LocationError::Relative { .. })
+            | Failure::NoDaemon { .. }
+            | Failure::RestartRefused
             | Failure::Runtime(_)
             | Failure::Signals(_)
             | Failure::Interrupted(_)

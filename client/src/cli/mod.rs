@@ -6,11 +6,14 @@
 //! ```
 
 pub(crate) mod arguments;
+pub(crate) mod audit;
 pub(crate) mod confinement;
 pub(crate) mod context;
 pub(crate) mod duration;
 pub(crate) mod failure;
 mod launch;
+pub(crate) mod program;
+pub(crate) mod task;
 pub(crate) mod terminal;
 
 pub(crate) use context::Context;

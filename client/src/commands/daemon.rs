@@ -1,4 +1,4 @@
-//! `brattice daemon`: start, stop and status, by way of the operators' socket.
+//! `brattice daemon`: start, stop, restart and status, by way of the operators' socket.
 
 use std::os::fd::OwnedFd;
 use std::process::ExitCode;
@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use brattice_client::ClientError;
 use brattice_protocol::status::{DaemonStatus, ShutdownParams};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde_json::json;
-use tokio::time::Instant;
+use tokio::net::UnixStream;
+use tokio::time::{sleep, timeout};
 
 use crate::cli::arguments::Daemon;
 use crate::cli::duration::words;
@@ -19,12 +20,13 @@ use crate::cli::{Context, Failure};
 /// How long a daemon that was told to stop may answer; its calls get their grace before they are killed.
 const STOP: Duration = Duration::from_secs(60);
 
-/// Performs `daemon start`, `daemon stop` or `daemon status`.
+/// Performs `daemon start`, `daemon stop`, `daemon status` or `daemon restart`.
 pub(crate) async fn daemon(context: &Context, arguments: Daemon) -> Result<ExitCode, Failure> {
     match arguments {
         Daemon::Start => start(context).await,
         Daemon::Stop { drain } => stop(context, ShutdownParams { drain }).await,
         Daemon::Status => status(context).await,
+        Daemon::Restart => restart(context).await,
     }
 }
 
@@ -38,9 +40,41 @@ async fn start(context: &Context) -> Result<ExitCode, Failure> {
 }
 
 async fn stop(context: &Context, params: ShutdownParams) -> Result<ExitCode, Failure> {
-    let Some(client) = context.running_daemon().await? else {
+    let Some(pid) = end(context, params).await? else {
         return context.show("the answer", &json!({"stopped": false}), |_| absent(context));
     };
+    let data = json!({"stopped": true, "pid": pid});
+    context.show("the answer", &data, |_| format!("stopped: process {pid}\n"))
+}
+
+/// Ends the daemon in order, and starts another: the background tasks go on meanwhile.
+async fn restart(context: &Context) -> Result<ExitCode, Failure> {
+    if !context.may_start() {
+        return Err(Failure::RestartRefused);
+    }
+    let before = end(context, ShutdownParams { drain: false }).await?;
+    let status = context.operator().await?.daemon_status().await?;
+    let data = json!({"pid": status.pid, "replaced": before, "running": status.running});
+    context.show("the answer", &data, |_| {
+        let how = match before {
+            Some(before) => format!("restarted: process {} instead of {before}", status.pid),
+            None => format!("started: process {}, for none ran", status.pid),
+        };
+        format!("{how}, at {}\n{}\n", status.socket, kept(status.running))
+    })
+}
+
+fn kept(running: usize) -> String {
+    match running {
+        0 => "no background task runs".to_owned(),
+        1 => "1 background task goes on".to_owned(),
+        many => format!("{many} background tasks go on"),
+    }
+}
+
+/// Asks the daemon, if one runs, to end, and waits until its process has. Gives the process's number.
+async fn end(context: &Context, params: ShutdownParams) -> Result<Option<u32>, Failure> {
+    let Some(client) = context.running_daemon().await? else { return Ok(None) };
     let pid = client.daemon_status().await?.pid;
     let process =
         Pid::from_raw(pid.cast_signed()).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
@@ -50,37 +84,50 @@ async fn stop(context: &Context, params: ShutdownParams) -> Result<ExitCode, Fai
         Err(error) => return Err(error.into()),
     }
     drop(client);
-    wait_until_gone(context, params).await?;
-    if let Some(process) = process {
-        wait_for_end(process).await;
+    let still_there = Failure::StillThere { pid, seconds: STOP.as_secs() };
+    let gone = async {
+        match process {
+            // Its socket says nothing: a client that misses the daemon may have started the next one by now.
+            Some(process) => wait_for_end(process).await,
+            None => until_unheard(context).await,
+        }
+    };
+    let ended = match params.drain {
+        // What it waits for has limits of its own.
+        true => gone.await,
+        false => timeout(STOP, gone).await.unwrap_or(Ended::No),
+    };
+    match ended {
+        Ended::Yes => Ok(Some(pid)),
+        Ended::No => Err(still_there),
     }
-    let data = json!({"stopped": true, "pid": pid});
-    context.show("the answer", &data, |_| format!("stopped: process {pid}\n"))
 }
 
-/// Waits until nothing listens at the operators' socket. A daemon that drains may take as long as its calls do.
-async fn wait_until_gone(context: &Context, params: ShutdownParams) -> Result<(), Failure> {
-    let deadline = Instant::now() + STOP;
+/// Whether a process has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    Yes,
+    No,
+}
+
+/// Waits until nothing listens at the operators' socket.
+async fn until_unheard(context: &Context) -> Ended {
     let mut pause = Duration::from_millis(5);
-    while tokio::net::UnixStream::connect(&context.locations.control_socket).await.is_ok() {
-        if !params.drain && Instant::now() > deadline {
-            let path = context.locations.control_socket.clone();
-            return Err(Failure::StillThere { path, seconds: STOP.as_secs() });
-        }
-        tokio::time::sleep(pause).await;
+    while UnixStream::connect(&context.locations.control_socket).await.is_ok() {
+        sleep(pause).await;
         pause = (pause * 2).min(Duration::from_millis(200));
     }
-    Ok(())
+    Ended::Yes
 }
 
-/// Waits until the process has ended: its sockets go first, and its sessions' last processes with it.
-async fn wait_for_end(process: OwnedFd) {
-    let wait = move || {
-        let timeout = Timespec { tv_sec: 60, tv_nsec: 0 };
-        poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&timeout)).ok()
-    };
-    // Either way there is nothing more to wait for.
-    tokio::task::spawn_blocking(wait).await.ok();
+/// Waits until the process has ended.
+async fn wait_for_end(process: OwnedFd) -> Ended {
+    // A pidfd is readable once its process has ended (pidfd_open(2)).
+    let wait = move || poll(&mut [PollFd::new(&process, PollFlags::IN)], None);
+    match tokio::task::spawn_blocking(wait).await {
+        Ok(Ok(1..)) => Ended::Yes,
+        Ok(Ok(0) | Err(_)) | Err(_) => Ended::No,
+    }
 }
 
 async fn status(context: &Context) -> Result<ExitCode, Failure> {

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::{call, completions, daemon, doctor, policy, run, session, tools};
+use super::{audit, call, completions, daemon, doctor, policy, run, session, task, tools};
 use crate::cli::arguments::{Arguments, Command};
 use crate::cli::{Context, Failure};
 
@@ -11,10 +11,12 @@ pub(crate) async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
     let context = || Context::new(&arguments.global);
     match arguments.command {
         Command::Run(run) => run::run(&context()?, run).await,
+        Command::Task(task) => task::task(&context()?, task).await,
         Command::Call(call) => call::call(&context()?, call).await,
         Command::Tools(tools) => tools::tools(&context()?, tools).await,
         Command::Session(session) => session::session(&context()?, session).await,
         Command::Policy(policy) => policy::policy(&context()?, policy).await,
+        Command::Audit(audit) => audit::audit(&context()?, audit),
         Command::Doctor => doctor::doctor(&context()?).await,
         Command::Daemon(daemon) => daemon::daemon(&context()?, daemon).await,
         Command::Completions { shell } => completions::completions(shell),

@@ -1,18 +1,23 @@
 //! What each command does: a file per command, named as it is typed.
 //!
-//! [`temporary`] opens sessions that end with their command, [`interrupt`] knows what a Ctrl-C means. Arguments and
+//! [`temporary`] opens sessions that end with their command, [`interrupt`] knows what a Ctrl-C means, [`follow`] stays with a
+//! task over whatever becomes of the daemon. Arguments and
 //! words for failures are [`crate::cli`]'s part.
 
+mod audit;
 mod call;
 mod completions;
 mod daemon;
 mod dispatch;
 mod doctor;
+mod follow;
 pub(crate) mod interrupt;
 mod policy;
 mod run;
 mod session;
+mod task;
 mod temporary;
 mod tools;
 
+pub(crate) use audit::LogError;
 pub(crate) use dispatch::perform;

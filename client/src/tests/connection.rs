@@ -1,8 +1,11 @@
 //! Requests, answers, ends and notifications of one connection.
 
 use brattice_protocol::hello::Watch;
+use brattice_protocol::task::{TaskFinished, TaskKind, TaskStarted};
 use brattice_protocol::tools::{CallFinished, CallStatus};
-use brattice_protocol::{CallId, ErrorCode, Message, Notification, Response, RpcError, SessionId};
+use brattice_protocol::{
+    CallId, ErrorCode, Message, Notification, Response, RpcError, SessionId, TaskId,
+};
 use serde_json::{Value, json};
 use tokio::net::UnixListener;
 
@@ -161,14 +164,52 @@ async fn a_slow_subscriber_loses_the_oldest_and_learns_how_many() {
 async fn known_notifications_are_typed() {
     let (_folder, client, mut daemon) = connected().await;
     let mut notices = client.notifications();
-    let finished = CallFinished {
+    let call = CallFinished {
         session: SessionId::new("s"),
         call: CallId::new("c"),
         status: CallStatus::Completed,
     };
-    let told = json!({"jsonrpc": "2.0", "method": "call.finished", "params": finished});
-    daemon.say(&told.to_string()).await;
-    assert_eq!(notices.next().await, Some(Notice::CallFinished(finished)));
+    let started = TaskStarted {
+        session: SessionId::new("s"),
+        task: TaskId::new("bash-1"),
+        kind: TaskKind::Bash,
+        command: "make".into(),
+    };
+    let finished: TaskFinished = serde_json::from_value(json!({
+        "session": "s", "task": "bash-1", "status": "completed",
+        "outcome": {
+            "cause": "exited", "exit_code": 0, "signal": null, "duration_ms": 1, "user_ms": 0,
+            "sys_ms": 0, "max_rss_bytes": 0, "stdout": {"bytes": 0, "shown": [0, 0]}, "stderr": null,
+            "sandbox": {"mode": "read-only", "landlock_abi": 7, "layers": []},
+        },
+    }))
+    .unwrap();
+    let told = [
+        ("call.finished", json!(call), Notice::CallFinished(call)),
+        ("task.started", json!(started), Notice::TaskStarted(started)),
+        ("task.finished", json!(finished), Notice::TaskFinished(Box::new(finished))),
+    ];
+    for (method, params, notice) in told {
+        let line = json!({"jsonrpc": "2.0", "method": method, "params": params});
+        daemon.say(&line.to_string()).await;
+        assert_eq!(notices.next().await, Some(notice));
+    }
+}
+
+#[test]
+fn a_connection_is_lost_with_its_daemon_and_not_with_a_refusal() {
+    let rpc = |code| RpcError::new(code, "");
+    let cases = [
+        (ClientError::Closed, true),
+        (ClientError::Rpc(rpc(ErrorCode::ShuttingDown)), true),
+        (ClientError::Refused(rpc(ErrorCode::ShuttingDown)), true),
+        (ClientError::Rpc(rpc(ErrorCode::UnknownTask)), false),
+        (ClientError::Refused(rpc(ErrorCode::Refused)), false),
+        (ClientError::Protocol { theirs: 2 }, false),
+    ];
+    for (error, expected) in cases {
+        assert_eq!(error.is_lost(), expected, "{error:?}");
+    }
 }
 
 #[tokio::test]

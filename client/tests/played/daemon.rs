@@ -1,4 +1,4 @@
-//! A daemon that a test plays: one client, one session, one task that does what the test says.
+//! A daemon that a test plays: one client, one task that does what the test says, and daemons that die and are succeeded.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -10,7 +10,7 @@ use brattice_protocol::bytes;
 use brattice_protocol::outcome::Cause;
 use brattice_protocol::task::{InputParams, OutputParams};
 use brattice_protocol::tools::Stream;
-use brattice_protocol::{Message, Request, Response, codec};
+use brattice_protocol::{ErrorCode, Message, Request, Response, RpcError, codec};
 use serde_json::{Value, json};
 
 /// When the played task ends.
@@ -35,9 +35,42 @@ pub(crate) enum Opens {
     OnWord,
 }
 
+/// At which request a played daemon dies; the next one goes on where it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dies {
+    /// When the task was started and nobody was told.
+    AtStart,
+    /// When standard output is asked for from this byte on.
+    AtOutput(u64),
+    /// When so many bytes of input were taken and more comes: before it takes that,
+    BeforeInput(usize),
+    /// or after, and tells nobody,
+    AfterInput(usize),
+    /// or it turns it away, since it is ending.
+    TurningInputAway(usize),
+    /// When the end is waited for.
+    AtWait,
+}
+
+/// What a successor knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Successor {
+    /// All of it.
+    Knows,
+    /// Nothing of the session.
+    Forgot,
+}
+
 /// What the played task does.
 #[derive(Clone, Debug)]
 pub(crate) struct Script {
+    /// The sessions that there are, each with a task `bash-1`; the first is the one that is opened.
+    pub(crate) sessions: &'static [&'static str],
+    /// How its daemons die, one after the other.
+    pub(crate) deaths: &'static [Dies],
+    pub(crate) successor: Successor,
+    /// What was dropped from the beginning of standard output.
+    pub(crate) dropped: u64,
     pub(crate) opens: Opens,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
@@ -54,6 +87,9 @@ pub(crate) struct Seen {
     pub(crate) input: Vec<u8>,
     pub(crate) kill: Option<Value>,
     pub(crate) closed: bool,
+    pub(crate) resumed: usize,
+    /// The session that tasks were last named in.
+    pub(crate) session: Value,
 }
 
 pub(crate) struct Played {
@@ -65,7 +101,7 @@ pub(crate) struct Played {
 }
 
 impl Played {
-    /// Listens, and plays the script for the one client that comes.
+    /// Listens, and plays the script for the one client that comes, and comes again after each death.
     pub(crate) fn new(name: &str, script: Script) -> Self {
         let folder = std::env::temp_dir().join(format!("brattice-{name}-{}", std::process::id()));
         std::fs::create_dir(&folder).unwrap();
@@ -74,9 +110,15 @@ impl Played {
         let (tell, methods) = mpsc::channel();
         let (word, given) = mpsc::channel();
         let thread = std::thread::spawn(move || {
-            let (stream, _) = listener.accept().unwrap();
-            let (seen, parked) = (Seen::default(), Vec::new());
-            Play { script, stream, given, seen, parked, over: false }.serve(&tell)
+            let over = script.ends == Ends::AtOnce;
+            let deaths = script.deaths;
+            let mut play = Play { script, given, seen: Seen::default(), deaths, over };
+            loop {
+                let (stream, _) = listener.accept().unwrap();
+                if play.serve(stream, &tell) == Life::Over {
+                    return play.seen;
+                }
+            }
         });
         Played { socket, folder, methods, word, thread: Some(thread) }
     }
@@ -84,6 +126,11 @@ impl Played {
     /// Waits until the client has asked for `method`.
     pub(crate) fn wait_for(&self, method: &str) {
         while self.methods.recv().unwrap() != method {}
+    }
+
+    /// What the client asked for, in order, once it is gone.
+    pub(crate) fn methods(&self) -> Vec<String> {
+        self.methods.iter().collect()
     }
 
     /// Lets the session open.
@@ -103,19 +150,27 @@ impl Drop for Played {
     }
 }
 
+/// How a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Life {
+    /// The daemon died; its successor listens.
+    Next,
+    /// The client is gone.
+    Over,
+}
+
 struct Play {
     script: Script,
-    stream: UnixStream,
     given: mpsc::Receiver<()>,
     seen: Seen,
-    parked: Vec<Request>,
+    deaths: &'static [Dies],
     over: bool,
 }
 
 impl Play {
-    fn serve(mut self, tell: &mpsc::Sender<String>) -> Seen {
-        self.over = self.script.ends == Ends::AtOnce;
-        let reader = BufReader::new(self.stream.try_clone().unwrap());
+    fn serve(&mut self, mut stream: UnixStream, tell: &mpsc::Sender<String>) -> Life {
+        let mut parked: Vec<Request> = Vec::new();
+        let reader = BufReader::new(stream.try_clone().unwrap());
         for line in reader.split(b'\n') {
             // A client that was told to end may leave answers unread, which resets the connection.
             let Ok(line) = line else { break };
@@ -124,26 +179,63 @@ impl Play {
             };
             // The test may not be interested any more.
             drop(tell.send(request.method.clone()));
-            self.parked.push(request);
+            if self.dies(&request, &mut stream) {
+                return Life::Next;
+            }
+            parked.push(request);
             // An answer may be what a request that was parked before waited for.
-            for request in std::mem::take(&mut self.parked).into_iter().rev() {
+            for request in std::mem::take(&mut parked).into_iter().rev() {
                 match self.answer(&request) {
-                    Some(result) => self.say(request, result),
-                    None => self.parked.push(request),
+                    Some(outcome) => say(&mut stream, request, outcome),
+                    None => parked.push(request),
                 }
             }
         }
-        self.seen
+        Life::Over
     }
 
-    fn say(&mut self, request: Request, result: Value) {
-        let response = Response { id: Some(request.id), outcome: Ok(result) };
-        // The client may be gone.
-        drop(self.stream.write_all(&codec::encode(&Message::Response(response))));
+    /// Whether the daemon dies of this request, and what it still does.
+    fn dies(&mut self, request: &Request, stream: &mut UnixStream) -> bool {
+        let Some((death, later)) = self.deaths.split_first() else { return false };
+        let taken = self.seen.input.len();
+        let dies = match (*death, request.method.as_str()) {
+            (Dies::AtStart, "task.start") | (Dies::AtWait, "task.wait") => true,
+            (Dies::AtOutput(from), "task.output") => {
+                request.params["offset"].as_u64() >= Some(from)
+                    && request.params["stream"] == "stdout"
+            }
+            (
+                Dies::BeforeInput(after) | Dies::AfterInput(after) | Dies::TurningInputAway(after),
+                "task.input",
+            ) => taken >= after,
+            _ => false,
+        };
+        if dies {
+            self.deaths = later;
+            match death {
+                Dies::AtStart | Dies::AfterInput(_) => drop(self.answer(request)),
+                Dies::TurningInputAway(_) => {
+                    let error = RpcError::new(ErrorCode::ShuttingDown, "shutting down");
+                    say(stream, request.clone(), Err(error));
+                }
+                Dies::AtOutput(_) | Dies::BeforeInput(_) | Dies::AtWait => {}
+            }
+        }
+        dies
     }
 
-    fn answer(&mut self, Request { method, params, .. }: &Request) -> Option<Value> {
-        match method.as_str() {
+    fn answer(&mut self, Request { method, params, .. }: &Request) -> Option<Outcome> {
+        if method.starts_with("task.") {
+            self.seen.session = params["session"].clone();
+        }
+        if method == "session.resume" && self.script.successor == Successor::Forgot {
+            return Some(Err(RpcError::new(ErrorCode::UnknownSession, "there is no session s")));
+        }
+        self.result(method, params).map(Ok)
+    }
+
+    fn result(&mut self, method: &str, params: &Value) -> Option<Value> {
+        match method {
             "hello" => Some(json!({
                 "protocol": 1, "daemon": {"name": "played", "version": "0"}, "role": "client",
                 "sandbox": {"landlock_abi": 7, "layers": []},
@@ -153,12 +245,23 @@ impl Play {
                 if self.script.opens == Opens::OnWord {
                     self.given.recv().unwrap();
                 }
-                Some(json!({
-                    "session": "s", "workspace": params["workspace"], "cwd": params["workspace"],
-                    "mode": "workspace-write", "toolset": "standard", "network": "full",
-                    "sandbox": {"landlock_abi": 7, "layers": []},
-                }))
+                Some(self.opened())
             }
+            "session.resume" => {
+                self.seen.resumed += 1;
+                Some(self.opened())
+            }
+            "session.list" => {
+                let summary = |session: &&str| {
+                    json!({
+                        "session": session, "workspace": "/", "mode": "workspace-write",
+                        "toolset": "standard", "network": "full", "attached": false, "running": 1,
+                        "opened": 0,
+                    })
+                };
+                Some(self.script.sessions.iter().map(summary).collect())
+            }
+            "task.list" => Some(json!([self.summary()])),
             "task.start" => {
                 self.seen.start = params.clone();
                 Some(json!({"task": "bash-1"}))
@@ -186,18 +289,39 @@ impl Play {
 
     /// At most 1000 bytes at once, so that characters are cut.
     fn output(&self, params: &OutputParams) -> Option<Value> {
-        let all = match params.stream.unwrap_or_default() {
-            Stream::Stdout => &self.script.stdout,
-            Stream::Stderr => &self.script.stderr,
+        let (all, dropped) = match params.stream.unwrap_or_default() {
+            Stream::Stdout => (&self.script.stdout, self.script.dropped),
+            Stream::Stderr => (&self.script.stderr, 0),
         };
-        let from = usize::try_from(params.offset.unwrap_or(0)).unwrap();
-        let to = all.len().min(from + 1000);
-        let (data, encoding) = bytes::encode(&all[from..to]);
-        (to > from || self.over).then(|| {
+        let asked = params.offset.unwrap_or(0);
+        let from = asked.max(dropped);
+        let rest = all.get(usize::try_from(from - dropped).unwrap()..).unwrap_or_default();
+        let piece = &rest[..rest.len().min(1000)];
+        let (data, encoding) = bytes::encode(piece);
+        let waits = params.wait_ms.unwrap_or(0) > 0;
+        (!piece.is_empty() || self.over || !waits).then(|| {
             json!({
-                "data": data, "encoding": encoding, "offset": from, "next_offset": to, "skipped": 0,
+                "data": data, "encoding": encoding, "offset": from, "skipped": from - asked,
+                "next_offset": from + piece.len() as u64,
                 "status": if self.over { "completed" } else { "running" },
             })
+        })
+    }
+
+    fn opened(&self) -> Value {
+        json!({
+            "session": self.script.sessions[0], "workspace": "/", "cwd": "/",
+            "mode": "workspace-write", "toolset": "standard", "network": "full",
+            "sandbox": {"landlock_abi": 7, "layers": []},
+        })
+    }
+
+    fn summary(&self) -> Value {
+        let bytes = self.script.stdout.len() + self.script.stderr.len();
+        json!({
+            "task": "bash-1", "kind": "bash", "status": if self.over { "completed" } else { "running" },
+            "background": true, "command": "make -j", "started": 0, "processes": 1, "cpu_ms": 5,
+            "bytes": bytes as u64 + self.script.dropped,
         })
     }
 
@@ -210,4 +334,12 @@ impl Play {
             "sandbox": {"mode": "workspace-write", "landlock_abi": 7, "layers": []},
         })
     }
+}
+
+type Outcome = Result<Value, RpcError>;
+
+fn say(stream: &mut UnixStream, request: Request, outcome: Outcome) {
+    let response = Response { id: Some(request.id), outcome };
+    // The client may be gone.
+    drop(stream.write_all(&codec::encode(&Message::Response(response))));
 }

@@ -7,13 +7,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use brattice_policy::layer::LayerReport;
+use brattice_policy::sys::spawn::ControllingTerminal;
 use brattice_policy::sys::wait::{Exit, Usage};
-use brattice_policy::{Limits, Profile};
+use brattice_policy::{LeftoverRule, Limits, Profile};
 use brattice_protocol::TaskId;
 use brattice_protocol::outcome::ProcessFacts;
+use brattice_protocol::task::TaskKind;
 use serde::{Deserialize, Serialize};
 
-use super::spec::{Stdin, Streams, TaskEnd};
+use super::spec::{Placement, Stdin, Streams, TaskEnd, TaskFacts, TaskUsage};
 
 /// Daemon to supervisor.
 #[derive(Debug, Serialize, Deserialize)]
@@ -45,6 +47,32 @@ pub(crate) enum ToSupervisor {
     },
     /// Stop every task, tell how each ended, and end.
     Close,
+    /// No more input comes: close the task's standard input.
+    CloseInput {
+        /// The task.
+        task: TaskId,
+    },
+    /// Set the size of the task's terminal.
+    Resize {
+        /// The task.
+        task: TaskId,
+        /// Lines.
+        rows: u16,
+        /// Columns.
+        cols: u16,
+    },
+    /// Tell how far the task's streams have grown: all that it has printed by now counts.
+    Measure {
+        /// Echoed in the answer.
+        sequence: u64,
+        /// The task.
+        task: TaskId,
+    },
+    /// Tell what the running tasks use.
+    Inspect {
+        /// Echoed in the answer.
+        sequence: u64,
+    },
     /// Tell once, as soon as the task's streams are longer than this.
     Notify {
         /// The task.
@@ -64,7 +92,9 @@ pub(crate) struct RunRequest {
     /// What it may do.
     pub(crate) profile: Profile,
     /// What the memory file beside the message holds.
-    pub(crate) kind: ProgramKind,
+    pub(crate) kind: TaskKind,
+    /// The line or the arguments, cut, for its record.
+    pub(crate) title: String,
     /// Where it runs.
     pub(crate) cwd: PathBuf,
     /// Variables beyond the base environment.
@@ -75,17 +105,14 @@ pub(crate) struct RunRequest {
     pub(crate) streams: Streams,
     /// When it is stopped as timed out.
     pub(crate) timeout: Option<Duration>,
+    /// After which without output it is.
+    pub(crate) idle_timeout: Option<Duration>,
     /// Between SIGTERM and SIGKILL.
     pub(crate) grace: Duration,
-}
-
-/// What runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum ProgramKind {
-    /// The memory file is a text for bash.
-    Bash,
-    /// The memory file is a program's arguments, joined.
-    Argv,
+    /// Who waits for it.
+    pub(crate) placement: Placement,
+    /// What becomes of its leftovers, where a call waits for it.
+    pub(crate) leftovers: LeftoverRule,
 }
 
 /// Supervisor to daemon.
@@ -95,6 +122,13 @@ pub(crate) enum FromSupervisor {
     Ready,
     /// It cannot serve; it ends.
     Unfit(Failure),
+    /// First of all to a daemon that came by the listening socket. As many `Resumed` as there are tasks follow, then `Ready`.
+    Adopted {
+        /// The highest number that a task of the session was given.
+        highest: u64,
+    },
+    /// A task that an earlier daemon started. Beside it: its spools, then the writing end of its standard input.
+    Resumed(Box<ResumedTask>),
     /// The answer to `Prepare`.
     Prepared {
         /// Of the request.
@@ -114,7 +148,7 @@ pub(crate) enum FromSupervisor {
         /// Why.
         failure: Failure,
     },
-    /// The answer to `Notify`. Beside it: the spools that are new to the daemon, in the order of `spools`.
+    /// The answer to `Notify` and `Measure`. Beside it: the spools that are new to the daemon, in the order of `spools`.
     Grew {
         /// The task.
         task: TaskId,
@@ -125,6 +159,32 @@ pub(crate) enum FromSupervisor {
         /// Which spools are beside it.
         spools: Vec<Spooled>,
     },
+    /// A foreground task's program has ended, and what it left goes on as the same task in the background. Beside it: the
+    /// spools that are new to the daemon.
+    Returned {
+        /// The task.
+        task: TaskId,
+        /// How the program ended, and what it left.
+        end: Box<TaskEnd>,
+        /// Which spools are beside it.
+        spools: Vec<Spooled>,
+    },
+    /// The answer to `Measure`, after a `Grew` or an `Ended` of that task.
+    Measured {
+        /// Of the request.
+        sequence: u64,
+        /// How long ago it last printed something; `None` where it never did, or has ended.
+        idle: Option<Duration>,
+    },
+    /// A part of the answer to `Inspect`.
+    Inspected {
+        /// Of the request.
+        sequence: u64,
+        /// Some of the tasks.
+        tasks: Vec<TaskUsage>,
+        /// Whether another part follows.
+        more: bool,
+    },
     /// The task is over and nothing of it is left. Beside it: the spools that are new to the daemon.
     Ended {
         /// The task.
@@ -134,6 +194,25 @@ pub(crate) enum FromSupervisor {
         /// Which spools are beside it.
         spools: Vec<Spooled>,
     },
+}
+
+/// A task as a supervisor hands it to a daemon that did not start it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct ResumedTask {
+    /// What it is.
+    pub(crate) facts: TaskFacts,
+    /// Who waits for it; of those that a call waited for, only such as are being stopped are left.
+    pub(crate) placement: Placement,
+    /// Whether its end was asked for.
+    pub(crate) is_stopping: bool,
+    /// How its program ended, where what it left goes on.
+    pub(crate) returned: Option<Box<TaskEnd>>,
+    /// Bytes of standard output.
+    pub(crate) stdout: u64,
+    /// Bytes of standard error.
+    pub(crate) stderr: u64,
+    /// Which spools are beside it.
+    pub(crate) spools: Vec<Spooled>,
 }
 
 /// Which stream's spool a descriptor is.
@@ -188,6 +267,8 @@ pub(crate) enum FailedStep {
     Seccomp,
     /// Forking the zygote or a keeper.
     Fork,
+    /// The record of a background task.
+    Record,
     /// Pipes and memory files.
     Descriptors,
     /// The working directory.
@@ -226,7 +307,8 @@ pub(crate) enum FromLauncher {
     Failed(Failure),
 }
 
-/// Supervisor to zygote: fork a keeper. Beside it: the keeper's channel.
+/// Supervisor to zygote: fork a keeper. Beside it: the keeper's channel; then, where its command has a control group, that
+/// group's `cgroup.procs` and `cgroup.kill`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ForkKeeper;
 
@@ -236,12 +318,16 @@ pub(crate) enum ToKeeper {
     /// Start the program. Beside it: standard input, output, error, and the text or arguments.
     Run {
         /// What runs.
-        kind: ProgramKind,
+        kind: TaskKind,
         /// Where.
         cwd: PathBuf,
         /// Variables beyond the base environment.
         environment: Vec<(String, String)>,
+        /// Whether the first three descriptors are the terminal of its session.
+        terminal: ControllingTerminal,
     },
+    /// Tell what the program left.
+    Look,
     /// SIGTERM to the tree, SIGKILL after the grace.
     Stop {
         /// Between the two.
@@ -261,7 +347,7 @@ pub(crate) enum FromKeeper {
     Failed(Failure),
     /// The program itself ended.
     ProgramEnded(ProgramEnd),
-    /// What is left when a stop begins after the program's end.
+    /// What is left when a stop begins after the program's end, or when it was asked for.
     Leftovers {
         /// How many.
         count: u64,
@@ -274,6 +360,8 @@ pub(crate) enum FromKeeper {
         usage: Usage,
         /// What survived SIGKILL.
         unkillable: Vec<ProcessFacts>,
+        /// Whether a stop had begun before.
+        stopping: bool,
     },
 }
 
@@ -289,3 +377,7 @@ pub(crate) struct ProgramEnd {
     /// Whether a stop had begun before.
     pub(crate) stopping: bool,
 }
+
+#[cfg(test)]
+#[path = "message_tests.rs"]
+mod tests;

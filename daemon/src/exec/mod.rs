@@ -14,14 +14,20 @@
 //! a supervisor is described by [`message`]s over socket pairs, large things travel as [`memory`] files. The layers that
 //! only a session's own files decide (which folders, which mode) are decided above, in `session`.
 
+mod cgroup;
 mod channel;
 mod launcher;
 mod link;
 mod memory;
 mod message;
 mod process;
+pub(crate) mod record;
+pub(crate) mod retired;
 pub(crate) mod spec;
 mod supervisor;
+mod terminal;
+#[cfg(test)]
+mod testing;
 
 use std::sync::OnceLock;
 
@@ -29,10 +35,11 @@ use brattice_policy::Mode;
 use brattice_policy::enforce::probe::Machine;
 use brattice_policy::layer::LayerReport;
 
+pub(crate) use cgroup::claim as claim_groups;
 pub(crate) use launcher::main as launcher_main;
 pub(crate) use link::reader::SpoolReader;
 pub(crate) use link::{
-    InputEnd, InputError, ReadError, RunError, StopReason, Supervisor, SupervisorError,
+    AdoptError, Handover, InputEnd, InputError, ReadError, RunError, Supervisor, SupervisorError,
     SupervisorSpec, TaskHandle, find_bash,
 };
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! meant the same start time (proc_pid_stat(5), field 22).
 
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use brattice_policy::sys::Errno;
 use brattice_protocol::outcome::ProcessFacts;
@@ -19,6 +20,10 @@ pub(crate) struct Process {
     name: String,
     /// Clock ticks since boot at which it started.
     started: u64,
+    /// Clock ticks that it has run.
+    own_ticks: u64,
+    /// Clock ticks that children it has waited for had run.
+    waited_ticks: u64,
     zombie: bool,
 }
 
@@ -76,6 +81,57 @@ pub(crate) fn descendants_beside(root: u32, kept: &HashSet<u32>) -> Vec<Process>
     found
 }
 
+/// What is below a process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tree {
+    /// CPU time of all that is below it, and of all that was, as far as somebody waited for it.
+    pub(crate) cpu: Duration,
+    /// How many processes are below it.
+    pub(crate) processes: u64,
+}
+
+/// What is below each of these processes, none of which is below another.
+pub(crate) fn trees(roots: &[u32]) -> HashMap<u32, Tree> {
+    let processes: HashMap<u32, Process> =
+        numbers().filter_map(|pid| Some((pid, Process::read(pid)?))).collect();
+    let is_root: HashSet<u32> = roots.iter().copied().collect();
+    let ticks_per_second = rustix::param::clock_ticks_per_second().max(1);
+    let duration = |ticks: u64| Duration::from_millis(ticks * 1000 / ticks_per_second);
+    let mut trees: HashMap<u32, Tree> = roots
+        .iter()
+        .filter_map(|root| {
+            // Its own time is no part of what it keeps.
+            let cpu = duration(processes.get(root)?.waited_ticks);
+            Some((*root, Tree { cpu, processes: 0 }))
+        })
+        .collect();
+    for process in processes.values().filter(|process| !is_root.contains(&process.pid)) {
+        let root = root_of(process, &processes, &is_root);
+        if let Some(tree) = root.and_then(|root| trees.get_mut(&root)) {
+            tree.cpu += duration(process.own_ticks + process.waited_ticks);
+            tree.processes += u64::from(!process.zombie);
+        }
+    }
+    trees
+}
+
+/// The root that a process is below. `/proc` is not read at one moment, so a chain of parents may be a circle: no
+/// process has more ancestors than there are processes.
+fn root_of(
+    process: &Process,
+    processes: &HashMap<u32, Process>,
+    is_root: &HashSet<u32>,
+) -> Option<u32> {
+    let mut at = process;
+    for _ in 0..processes.len() {
+        if is_root.contains(&at.parent) {
+            return Some(at.parent);
+        }
+        at = processes.get(&at.parent)?;
+    }
+    None
+}
+
 fn numbers() -> impl Iterator<Item = u32> {
     std::fs::read_dir("/proc")
         .into_iter()
@@ -91,11 +147,17 @@ fn parse(pid: u32, line: &[u8]) -> Option<Process> {
     let name = String::from_utf8_lossy(line.get(open + 1..close)?).into_owned();
     let rest = std::str::from_utf8(line.get(close + 1..)?).ok()?;
     let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+    // Waited-for children's fields are signed (proc_pid_stat(5), fields 14 to 17).
+    let ticks = |range: std::ops::Range<usize>| -> Option<u64> {
+        fields.get(range)?.iter().map(|field| field.parse::<u64>().ok()).sum()
+    };
     Some(Process {
         pid,
         parent: fields.get(1)?.parse().ok()?,
         name,
         started: fields.get(19)?.parse().ok()?,
+        own_ticks: ticks(11..13)?,
+        waited_ticks: ticks(13..15)?,
         zombie: matches!(*fields.first()?, "Z" | "X"),
     })
 }
@@ -106,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_name_may_hold_parentheses() {
-        let line = b"42 (a) b (c) S 7 42 42 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 98765 0 0\n";
+        let line = b"42 (a) b (c) S 7 42 42 0 -1 4194560 1 0 0 0 5 6 7 8 20 0 1 0 98765 0 0\n";
         let process = parse(42, line).unwrap();
         assert_eq!(
             process,
@@ -115,9 +177,30 @@ mod tests {
                 parent: 7,
                 name: "a) b (c".to_owned(),
                 started: 98765,
+                own_ticks: 11,
+                waited_ticks: 15,
                 zombie: false
             }
         );
+    }
+
+    #[test]
+    fn a_tree_is_what_is_below_its_root() {
+        let mut shell = std::process::Command::new("sh")
+            .args(["-c", "sleep 1000 & sleep 1000 & echo; wait"])
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::io::Read::read_exact(shell.stdout.as_mut().unwrap(), &mut [0]).unwrap();
+        let own = std::process::id();
+        let below = |root: u32| trees(&[root]).get(&root).map(|tree| tree.processes);
+        assert_eq!(below(shell.id()), Some(2));
+        assert!(below(own) >= Some(3));
+        for process in descendants(shell.id()) {
+            process.signal(Signal::KILL).unwrap();
+        }
+        shell.wait().unwrap();
+        assert_eq!(below(u32::MAX), None);
     }
 
     #[test]

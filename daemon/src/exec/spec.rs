@@ -1,12 +1,14 @@
 //! What a task is asked to be and how it ended: the plain data between the daemon and a session's supervisor.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use brattice_policy::layer::LayerReport;
-use brattice_policy::{Mode, Profile};
+use brattice_policy::{LeftoverRule, Mode, Profile};
 use brattice_protocol::TaskId;
 use brattice_protocol::outcome::{Cause, Lost, ProcessFacts};
+use brattice_protocol::task::TaskKind;
 use serde::{Deserialize, Serialize};
 
 /// What runs.
@@ -18,6 +20,28 @@ pub(crate) enum Program {
     Argv(Vec<String>),
 }
 
+impl Program {
+    /// What is told of it.
+    pub(crate) fn kind(&self) -> TaskKind {
+        match self {
+            Program::Bash(_) => TaskKind::Bash,
+            Program::Argv(_) => TaskKind::Argv,
+        }
+    }
+
+    /// The line or the arguments, cut after [`LONGEST_TITLE`] characters.
+    pub(crate) fn title(&self) -> String {
+        let cut = |text: &str| text.chars().take(LONGEST_TITLE).collect();
+        match self {
+            Program::Bash(line) => cut(line),
+            Program::Argv(words) => cut(&words.join(" ")),
+        }
+    }
+}
+
+/// Most characters of a command that are told in lists.
+const LONGEST_TITLE: usize = 1_000;
+
 /// Where a task's standard input comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Stdin {
@@ -25,6 +49,17 @@ pub(crate) enum Stdin {
     Null,
     /// A pipe that `TaskHandle::input` feeds.
     Pipe,
+    /// A terminal of its own, which takes its output as well.
+    Terminal,
+}
+
+/// Who waits for a task, which decides what becomes of it without its daemon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Placement {
+    /// A call: without a daemon to answer it the task is stopped.
+    Foreground,
+    /// Nobody: it goes on under its supervisor, and has a record on disk.
+    Background,
 }
 
 /// How a task's two output streams are carried.
@@ -55,8 +90,59 @@ pub(crate) struct TaskSpec {
     pub(crate) streams: Streams,
     /// After which it is stopped as `timed_out`; on the monotonic clock, so that suspension does not count.
     pub(crate) timeout: Option<Duration>,
+    /// After which without output it is stopped as `timed_out`.
+    pub(crate) idle_timeout: Option<Duration>,
     /// Between SIGTERM and SIGKILL.
     pub(crate) grace: Duration,
+    /// Who waits for it.
+    pub(crate) placement: Placement,
+    /// What becomes of processes that outlive its shell, where a call waits for it.
+    pub(crate) leftovers: LeftoverRule,
+}
+
+/// What is told of a task that was started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TaskFacts {
+    /// Its id.
+    pub(crate) task: TaskId,
+    /// What it runs.
+    pub(crate) kind: TaskKind,
+    /// The line or the arguments, cut.
+    pub(crate) title: String,
+    /// Its standard input.
+    pub(crate) stdin: Stdin,
+    /// Its output streams.
+    pub(crate) streams: Streams,
+    /// The mode that applies.
+    pub(crate) mode: Mode,
+    /// The layers that hold it.
+    pub(crate) layers: Arc<LayerReport>,
+    /// When it was started.
+    pub(crate) started: Timestamp,
+    /// After which it is stopped.
+    #[serde(default)]
+    pub(crate) timeout: Option<Duration>,
+    /// After which without output it is.
+    #[serde(default)]
+    pub(crate) idle_timeout: Option<Duration>,
+}
+
+/// A moment on the wall clock, in milliseconds since 1970: for people, and for what outlives a process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Timestamp(pub(crate) u64);
+
+impl Timestamp {
+    /// Now.
+    pub(crate) fn now() -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Timestamp(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    /// The time from then to now; none where the clock was set back.
+    pub(crate) fn elapsed(self) -> Duration {
+        Duration::from_millis(Timestamp::now().0.saturating_sub(self.0))
+    }
 }
 
 /// How one stream of an ended task stands.
@@ -72,13 +158,24 @@ pub(crate) struct StreamEnd {
     pub(crate) lost: Option<Lost>,
 }
 
-/// What a foreground task's shell left running, and that it was stopped.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What a foreground task's shell left running.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Leftovers {
     /// How many processes there were.
     pub(crate) count: u64,
     /// The first of them.
     pub(crate) processes: Vec<ProcessFacts>,
+    /// What became of them.
+    pub(crate) fate: LeftoverFate,
+}
+
+/// What became of leftovers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum LeftoverFate {
+    /// They were stopped.
+    Stopped,
+    /// They go on, as the same task in the background.
+    Adopted,
 }
 
 /// How a task ended. It is told only when nothing of the task is left, or when `unkillable` names what is.
@@ -104,7 +201,7 @@ pub(crate) struct TaskEnd {
     pub(crate) stdout: StreamEnd,
     /// Standard error; `None` where merged.
     pub(crate) stderr: Option<StreamEnd>,
-    /// What the shell left running and was stopped.
+    /// What the shell left running.
     pub(crate) leftovers: Option<Leftovers>,
     /// Processes that survived SIGKILL (in uninterruptible sleep, or of another user); almost always empty.
     pub(crate) unkillable: Vec<ProcessFacts>,
@@ -113,7 +210,7 @@ pub(crate) struct TaskEnd {
     pub(crate) mode: Mode,
     /// The layers that held it; likewise.
     #[serde(skip)]
-    pub(crate) layers: LayerReport,
+    pub(crate) layers: Arc<LayerReport>,
 }
 
 /// Bytes of a stream.
@@ -134,6 +231,25 @@ pub(crate) struct Progress {
     pub(crate) stdout: u64,
     /// Bytes of standard error.
     pub(crate) stderr: u64,
+    /// Whether its shell has ended and left something that goes on in the background.
+    pub(crate) returned: bool,
     /// Whether the task has ended.
     pub(crate) ended: bool,
+}
+
+/// What a running task uses.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TaskUsage {
+    /// The task.
+    pub(crate) task: TaskId,
+    /// Bytes of standard output.
+    pub(crate) stdout: u64,
+    /// Bytes of standard error.
+    pub(crate) stderr: u64,
+    /// How long ago it last printed something; `None` where it never did.
+    pub(crate) idle: Option<Duration>,
+    /// CPU time of all its processes, those that ended included as far as somebody waited for them.
+    pub(crate) cpu: Duration,
+    /// How many processes it has.
+    pub(crate) processes: u64,
 }

@@ -1,7 +1,7 @@
 //! The methods of the wire: from a name and parameters to an answer. A file a family, named as in the protocol.
 //!
 //! ```text
-//!  server::Handler ─► Methods::call ─► dispatch by name ─► session │ tools │ task │ policy │ daemon
+//!  server::Handler ─► Methods::call ─► dispatch by name ─► session │ tools │ task │ policy │ audit │ daemon
 //!                                        │                                  │
 //!                                        └─ of the control socket only      └─► Registry, Session
 //! ```
@@ -10,6 +10,7 @@
 //! answers are dropped by the server. New work is refused once the daemon is on its way out; reading, stopping and
 //! closing go on to the end.
 
+mod audit;
 mod daemon;
 mod hello;
 mod policy;
@@ -22,13 +23,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use brattice_policy::layer::LayerReport;
+use brattice_protocol::audit::Event;
 use brattice_protocol::hello::{Peer, Role};
 use brattice_protocol::location::Locations;
 use brattice_protocol::{ErrorCode, RpcError, SessionId, rpc};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::server::{Body, BoxFuture, Connection, Handler, method_not_found};
+use crate::audit::Audit;
+use crate::server::{Body, BoxFuture, Connection, Handler, Refused, method_not_found};
 use crate::session::{Registry, Session, Stages};
 
 /// Families of methods that only an operator may call. Some come with a later version; an agent is refused them all.
@@ -39,6 +42,7 @@ const CONTROL_ONLY: [&str; 5] = ["approval.", "audit.", "daemon.", "events.", "q
 pub(crate) struct Methods {
     registry: Arc<Registry>,
     stages: Arc<Stages>,
+    audit: Arc<Audit>,
     locations: Locations,
     connections: AtomicUsize,
     started: Instant,
@@ -49,10 +53,11 @@ impl Methods {
     pub(crate) fn new(
         registry: Arc<Registry>,
         stages: Arc<Stages>,
+        audit: Arc<Audit>,
         locations: Locations,
     ) -> Arc<Self> {
         let (connections, started) = (AtomicUsize::new(0), Instant::now());
-        Arc::new(Methods { registry, stages, locations, connections, started })
+        Arc::new(Methods { registry, stages, audit, locations, connections, started })
     }
 
     fn session(&self, id: &SessionId, from: &Arc<Connection>) -> Result<Arc<Session>, RpcError> {
@@ -81,12 +86,15 @@ impl Methods {
             "tools.call" => self.tools_call(from, read(params)?).await,
             "tools.cancel" => Body::of(&self.tools_cancel(from, read(params)?)?),
             "task.start" => Body::of(&self.task_start(from, read(params)?).await?),
+            "task.list" => Body::of(&self.task_list(from, read(params)?).await?),
+            "task.resize" => Body::of(&self.task_resize(from, read(params)?)?),
             "task.output" => Body::of(&self.task_output(from, read(params)?).await?),
             "task.wait" => Body::of(&self.task_wait(from, read(params)?).await?),
             "task.kill" => Body::of(&self.task_kill(from, read(params)?)?),
             "task.input" => Body::of(&self.task_input(from, read(params)?).await?),
             "policy.show" => Body::of(&self.policy_show(from, read(params)?)?),
             "policy.explain" => Body::of(&self.policy_explain(from, read(params)?).await?),
+            "audit.tail" => Body::of(&self.audit_tail(read(params)?).await?),
             "daemon.status" => Body::of(&self.daemon_status(read(params)?)),
             "daemon.shutdown" => Body::of(&self.daemon_shutdown(read(params)?)),
             _ => Err(method_not_found(method)),
@@ -108,6 +116,11 @@ impl Handler for Methods {
         params: Value,
     ) -> BoxFuture<Result<Body, RpcError>> {
         Box::pin(async move { self.dispatch(&from, &method, params).await })
+    }
+
+    fn refused(&self, peer: Refused) {
+        let Refused { role: socket, pid, uid, reason } = peer;
+        self.audit.record(&Event::PeerRefused { socket, pid, uid, reason });
     }
 
     fn closed(&self, from: &Connection) {

@@ -37,7 +37,7 @@ impl Methods {
     ) -> Result<Session, RpcError> {
         let session = self.session(&params.session, from)?;
         if let Some(mode) = params.mode {
-            session.set_mode(mode).await?;
+            session.set_mode(mode, from.role().into()).await?;
         }
         Ok(session.describe())
     }

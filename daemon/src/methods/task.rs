@@ -8,15 +8,16 @@ use std::time::Duration;
 
 use brattice_policy::Limits;
 use brattice_protocol::task::{
-    Empty, InputParams, KillParams, Output, OutputParams, StartParams, Started, WaitParams, Waited,
+    Empty, InputParams, KillParams, Output, OutputParams, ResizeParams, StartParams, Started,
+    TaskListParams, TaskSummary, WaitParams, Waited,
 };
 use brattice_protocol::tools::Stream;
 use brattice_protocol::{ErrorCode, RpcError, SessionId, TaskId, bytes};
 use tokio::task::JoinSet;
 
 use super::Methods;
-use crate::exec::spec::{Program, Progress, Stdin};
-use crate::exec::{InputEnd, StopReason};
+use crate::exec::InputEnd;
+use crate::exec::spec::{Placement, Program, Progress, Stdin, Streams};
 use crate::fault::chain;
 use crate::server::{Connection, check_path};
 use crate::session::{Command, Task};
@@ -27,9 +28,6 @@ const MAX_READ: u64 = 256 << 10;
 
 /// The longest wait of `task.output`.
 const MAX_OUTPUT_WAIT: Duration = Duration::from_secs(60);
-
-/// How long a read that shall not wait still gives the supervisor to say how far the stream has grown.
-const MIN_OUTPUT_WAIT: Duration = Duration::from_millis(20);
 
 /// The longest wait of `task.wait`.
 const MAX_WAIT: Duration = Duration::from_secs(600);
@@ -51,7 +49,8 @@ impl Methods {
     ) -> Result<Started, RpcError> {
         let session = self.session(&params.session, from)?;
         self.stages.admit()?;
-        let limits = &self.registry.grounds().limits;
+        let grounds = self.registry.grounds();
+        let limits = &grounds.limits;
         let StartParams {
             command,
             argv,
@@ -62,28 +61,52 @@ impl Methods {
             idle_timeout_ms,
             session: _,
         } = params;
-        if tty || idle_timeout_ms.is_some() {
-            return Err(invalid(
-                "params: \"tty\" and \"idle_timeout_ms\" come with background tasks",
-            ));
-        }
         let program = program(command, argv, limits)?;
-        if timeout_ms == Some(0) {
-            return Err(invalid(
-                "params.timeout_ms: expected a positive number of milliseconds, got 0",
-            ));
-        }
+        let timeout = limit("params.timeout_ms", timeout_ms)?;
+        let idle_timeout = limit("params.idle_timeout_ms", idle_timeout_ms)?;
         workdir.as_deref().map_or(Ok(()), |workdir| check_path("params.workdir", workdir))?;
         let command = Command {
             program,
             cwd: session.working_directory(workdir.as_deref()),
-            stdin: if stdin { Stdin::Pipe } else { Stdin::Null },
-            streams: session.toolset().streams,
-            timeout: timeout_ms.map(Duration::from_millis),
+            stdin: match (tty, stdin) {
+                (true, _) => Stdin::Terminal,
+                (false, true) => Stdin::Pipe,
+                (false, false) => Stdin::Null,
+            },
+            streams: if tty { Streams::Merged } else { session.toolset().streams },
+            timeout,
+            idle_timeout,
+            placement: Placement::Background,
+            call: None,
         };
         let task = session.start(command).await?;
-        tokio::spawn(session.clone().ended_in_time(task.clone()));
+        session.background(&task);
         Ok(Started { task: task.id().clone() })
+    }
+
+    pub(super) async fn task_list(
+        &self,
+        from: &Arc<Connection>,
+        params: TaskListParams,
+    ) -> Result<Vec<TaskSummary>, RpcError> {
+        Ok(self.session(&params.session, from)?.task_summaries().await)
+    }
+
+    pub(super) fn task_resize(
+        &self,
+        from: &Arc<Connection>,
+        params: ResizeParams,
+    ) -> Result<Empty, RpcError> {
+        let task = self.task(&params.session, &params.task, from)?;
+        if params.rows == 0 || params.cols == 0 {
+            return Err(invalid("params: expected \"rows\" and \"cols\" above 0"));
+        }
+        if task.facts().stdin != Stdin::Terminal {
+            let text = format!("{}: the task was started without tty", params.task);
+            return Err(RpcError::new(ErrorCode::Refused, text));
+        }
+        task.resize(params.rows, params.cols);
+        Ok(Empty {})
     }
 
     pub(super) async fn task_output(
@@ -91,6 +114,7 @@ impl Methods {
         from: &Arc<Connection>,
         params: OutputParams,
     ) -> Result<Output, RpcError> {
+        let session = self.session(&params.session, from)?;
         let task = self.task(&params.session, &params.task, from)?;
         let (stream, asked) = (params.stream.unwrap_or_default(), params.offset.unwrap_or(0));
         let limit = match params.limit.unwrap_or(MAX_READ).min(MAX_READ) {
@@ -99,10 +123,14 @@ impl Methods {
             }
             limit => limit as usize,
         };
-        let wait = Duration::from_millis(params.wait_ms.unwrap_or(0));
-        let wait = wait.clamp(MIN_OUTPUT_WAIT, MAX_OUTPUT_WAIT);
-        if tokio::time::timeout(wait, has_more(&task, stream, asked)).await.is_err() {
-            tracing::trace!(task = %params.task, "nothing came in time");
+        task.measure().await;
+        let wait = Duration::from_millis(params.wait_ms.unwrap_or(0)).min(MAX_OUTPUT_WAIT);
+        let more = tokio::time::timeout(wait, has_more(&task, stream, asked));
+        tokio::select! {
+            biased;
+            // Whether it came or not in time, what there is is told.
+            _ = more => {}
+            () = session.refusing() => return Err(shutting_down()),
         }
         // The state before the bytes: a final one with no bytes is the end, so none may come in between.
         let status = task.status();
@@ -137,15 +165,23 @@ impl Methods {
         for id in &params.tasks {
             tasks.push(self.task(&params.session, id, from)?);
         }
+        let session = self.session(&params.session, from)?;
         let wait = Duration::from_millis(params.timeout_ms).min(MAX_WAIT);
-        let first = tokio::time::timeout(wait, first_ended(tasks)).await.ok().flatten();
-        Ok(match first.and_then(|task| Some((task.id().clone(), task.try_ended()?))) {
-            Some((task, end)) => {
-                let outcome = unshown_outcome(&task, &end);
-                Waited { task: Some(task), outcome: Some(outcome) }
-            }
-            None => Waited::default(),
-        })
+        let first = tokio::select! {
+            biased;
+            first = tokio::time::timeout(wait, first_ended(tasks)) => first.ok().flatten(),
+            () = session.refusing() => return Err(shutting_down()),
+        };
+        let Some((task, end)) = first.and_then(|task| Some((task.clone(), task.try_ended()?)))
+        else {
+            return Ok(Waited::default());
+        };
+        // Its end is no news to whoever waited for it; an operator is not whom the session's results are for.
+        if session.is_held_by(from) {
+            session.told(&task);
+        }
+        let outcome = unshown_outcome(task.id(), &end);
+        Ok(Waited { task: Some(task.id().clone()), outcome: Some(outcome) })
     }
 
     pub(super) fn task_kill(
@@ -153,6 +189,7 @@ impl Methods {
         from: &Arc<Connection>,
         params: KillParams,
     ) -> Result<Empty, RpcError> {
+        let session = self.session(&params.session, from)?;
         let task = self.task(&params.session, &params.task, from)?;
         let by = match params.reason {
             Some(reason) if reason.len() > MAX_REASON => {
@@ -165,7 +202,7 @@ impl Methods {
             Some(reason) => format!("by task.kill: {reason}"),
             None => "by task.kill".to_owned(),
         };
-        task.stop(StopReason::Killed { by });
+        session.kill(&task, from.role().into(), by);
         Ok(Empty {})
     }
 
@@ -174,6 +211,7 @@ impl Methods {
         from: &Arc<Connection>,
         params: InputParams,
     ) -> Result<Empty, RpcError> {
+        let session = self.session(&params.session, from)?;
         let task = self.task(&params.session, &params.task, from)?;
         let data = bytes::decode(&params.data, params.encoding)
             .map_err(|error| invalid(&format!("params.data: {error}")))?;
@@ -183,7 +221,12 @@ impl Methods {
             return Err(RpcError::new(ErrorCode::TooLarge, text));
         }
         let end = if params.eof { InputEnd::Eof } else { InputEnd::More };
-        match task.input(data, end).await {
+        let taken = tokio::select! {
+            biased;
+            taken = task.input(data, end) => taken,
+            () = session.refusing() => return Err(shutting_down()),
+        };
+        match taken {
             Ok(()) => Ok(Empty {}),
             Err(error) => Err(RpcError::new(
                 ErrorCode::Refused,
@@ -202,6 +245,16 @@ impl Methods {
             let text = format!("there is no task {task} in this session");
             RpcError::new(ErrorCode::UnknownTask, text)
         })
+    }
+}
+
+/// A time limit that was asked for.
+fn limit(name: &str, milliseconds: Option<u64>) -> Result<Option<Duration>, RpcError> {
+    match milliseconds {
+        Some(0) => {
+            Err(invalid(&format!("{name}: expected a positive number of milliseconds, got 0")))
+        }
+        other => Ok(other.map(Duration::from_millis)),
     }
 }
 
@@ -272,6 +325,12 @@ async fn first_ended(tasks: Vec<Task>) -> Option<Task> {
 
 fn invalid(text: &str) -> RpcError {
     RpcError::new(ErrorCode::Invalid, text)
+}
+
+/// The answer of a wait that the daemon's end cuts short. The task goes on, and the next daemon tells of it.
+fn shutting_down() -> RpcError {
+    RpcError::new(ErrorCode::ShuttingDown, "the daemon is shutting down; the task goes on")
+        .hint("ask the next daemon")
 }
 
 fn unavailable(task: &TaskId, why: &str) -> RpcError {

@@ -19,7 +19,7 @@ impl Methods {
     ) -> Result<ToolList, RpcError> {
         let session = self.session(&params.session, from)?;
         let shape = params.format.unwrap_or_default();
-        let declared = declarations(session.toolset(), session.disabled());
+        let declared = declarations(session.tools());
         Ok(ToolList { tools: declared.iter().map(|tool| format(tool, shape)).collect() })
     }
 

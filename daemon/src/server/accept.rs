@@ -19,10 +19,11 @@ use tokio::task::{JoinError, JoinSet};
 
 use super::connection::ConnectionId;
 use super::conversation::{Conversation, requested};
-use super::handler::Handler;
+use super::handler::{Handler, Refused};
 use super::limits::ConnectionLimits;
 use super::peer::{Descent, Refusal, judge};
 use super::process::Process;
+use crate::fault::chain;
 
 /// How long accepting rests when the kernel gives nothing: what is missing must be given back by
 /// somebody else first.
@@ -88,7 +89,7 @@ async fn receive(
 ) {
     let caller = match judge(&stream, &reception.own, &*reception.descent) {
         Ok(caller) => caller,
-        Err(refusal) => return refuse(&stream, &refusal),
+        Err(refusal) => return refuse(&stream, role, &refusal, &*reception.handler),
     };
     let id = ConnectionId(reception.numbers.fetch_add(1, Ordering::Relaxed));
     tracing::debug!(connection = %id, pid = caller.pid, ?role, "connection accepted");
@@ -97,15 +98,21 @@ async fn receive(
     drop(seat);
 }
 
-fn refuse(stream: &UnixStream, refusal: &Refusal) {
+fn refuse(stream: &UnixStream, role: Role, refusal: &Refusal, handler: &dyn Handler) {
     let credentials = stream.peer_cred().ok();
+    // 0 is a process that the daemon cannot see.
+    let pid = credentials.and_then(|peer| peer.pid()).filter(|pid| *pid > 0);
+    let pid = pid.map(i32::cast_unsigned);
+    let uid = credentials.map(|peer| peer.uid());
     tracing::warn!(
-        pid = credentials.and_then(|peer| peer.pid()),
-        uid = credentials.map(|peer| peer.uid()),
+        pid,
+        uid,
         reason = %refusal,
         source = std::error::Error::source(refusal).map(tracing::field::display),
         "refused a connection"
     );
+    let reason = chain(refusal);
+    handler.refused(Refused { role, pid, uid, reason });
     turn_away(stream, RpcError::new(ErrorCode::Refused, refusal.to_string()));
 }
 

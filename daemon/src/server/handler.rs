@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use brattice_policy::layer::LayerReport;
-use brattice_protocol::hello::Peer;
+use brattice_protocol::hello::{Peer, Role};
 use brattice_protocol::{ErrorCode, RpcError};
 use serde_json::Value;
 
@@ -16,6 +16,19 @@ use super::connection::Connection;
 
 /// A future that a trait object can return.
 pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// A peer that was not let in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refused {
+    /// The socket that it connected to.
+    pub(crate) role: Role,
+    /// Its process, where the kernel says.
+    pub(crate) pid: Option<u32>,
+    /// Its user, likewise.
+    pub(crate) uid: Option<u32>,
+    /// Why.
+    pub(crate) reason: String,
+}
 
 /// Answers what clients ask.
 pub(crate) trait Handler: Send + Sync + 'static {
@@ -34,6 +47,9 @@ pub(crate) trait Handler: Send + Sync + 'static {
         method: String,
         params: Value,
     ) -> BoxFuture<Result<Body, RpcError>>;
+
+    /// Somebody connected and was not let in, and is about to be told. Must not block.
+    fn refused(&self, peer: Refused);
 
     /// A connection that had said `hello` is gone; told once. Calls of it may still be running: who
     /// registers something under a connection asks [`Connection::is_open`] after registering, for

@@ -16,7 +16,7 @@
 //! | thing | owner | at the end |
 //! |---|---|---|
 //! | folder locks | `Server`, then whoever called `serve` | let go with the process, however it ends |
-//! | socket names | their accept loop | removed if still the own ones; a stale one is replaced by the next daemon |
+//! | socket names | their accept loop | removed if still the own ones; a stale one is replaced by the next daemon; systemd's stay |
 //! | a connection | its `Conversation` | `Handler::closed` is told once; calls run on, their answers are dropped |
 //! | the queue to a client | the connection's writer | a client that does not read is dropped, its neighbours notice nothing |
 //! | a request | its `Ticket` | answered exactly once, `unavailable` when the handler panics |
@@ -30,6 +30,7 @@ mod body;
 mod bounds;
 mod connection;
 mod conversation;
+mod handed;
 mod handler;
 mod limits;
 mod lines;
@@ -46,7 +47,8 @@ mod ticket;
 pub(crate) use body::Body;
 pub(crate) use bounds::{check_opening, check_path};
 pub(crate) use connection::{Connection, ConnectionId};
-pub(crate) use handler::{BoxFuture, Handler, method_not_found};
+pub(crate) use handed::{HandedError, HandedOver};
+pub(crate) use handler::{BoxFuture, Handler, Refused, method_not_found};
 pub(crate) use limits::ConnectionLimits;
 pub(crate) use outbox::Delivery;
 pub(crate) use peer::Descent;

@@ -8,6 +8,7 @@ use tokio::net::UnixListener;
 use tokio::sync::watch;
 
 use super::accept::{Reception, accept_all, drain};
+use super::handed::HandedOver;
 use super::handler::Handler;
 use super::limits::ConnectionLimits;
 use super::lock::LockError;
@@ -64,7 +65,7 @@ impl Socket {
         Ok(Socket { name, listener, role })
     }
 
-    /// Accepts until the shutdown, then removes the name; returns with the last connection.
+    /// Accepts until the shutdown, then removes the own name; returns with the last connection.
     async fn run(self, reception: Arc<Reception>, shutdown: watch::Receiver<bool>) {
         let Socket { name, listener, role } = self;
         let connections = accept_all(listener, role, reception, shutdown).await;
@@ -74,10 +75,11 @@ impl Socket {
 }
 
 impl Server {
-    /// Owns and binds both sockets. Called inside the tokio runtime that will serve them.
-    pub(crate) fn bind(paths: &SocketPaths) -> Result<Self, ServerError> {
+    /// Owns both sockets, and binds those that were not handed over. Called inside the tokio runtime that will serve
+    /// them.
+    pub(crate) fn bind(paths: &SocketPaths, handed: HandedOver) -> Result<Self, ServerError> {
         let SocketPair { client, control, locks } =
-            SocketPair::bind(paths).map_err(ServerError::Bind)?;
+            SocketPair::bind(paths, handed).map_err(ServerError::Bind)?;
         Ok(Server {
             client: Socket::new(client)?,
             control: Socket::new(control)?,

@@ -1,7 +1,8 @@
 //! Owning the two sockets: their folders' locks, their names, and nothing of anybody else's.
 //!
 //! A name is removed only under its folder's lock: a stale one (nobody listens) before binding,
-//! the own one at the end, and that only while it still is the own socket. Accepting is `accept`'s.
+//! the own one at the end, and that only while it still is the own socket. One that was handed over keeps its name.
+//! What may be handed over is `handed`'s to judge, accepting is `accept`'s.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -17,6 +18,7 @@ use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with,
 };
 
+use super::handed::{HandedOver, HandedSocket};
 use super::lock::{FolderLock, LockError};
 
 /// Longest path of a socket in bytes: `sun_path` of unix(7) less its closing NUL.
@@ -104,7 +106,7 @@ pub(crate) struct FolderLocks {
     _held: Vec<FolderLock>,
 }
 
-/// Both sockets, bound and listening. Dropped, they are removed before the locks are let go.
+/// Both sockets, listening. Dropped, those bound here are removed before the locks are let go.
 #[derive(Debug)]
 pub(super) struct SocketPair {
     pub(super) client: BoundSocket,
@@ -120,17 +122,19 @@ pub(super) struct BoundSocket {
     pub(super) listener: UnixListener,
 }
 
-/// The name of a socket of this process; removed when dropped, unless it is another's by then.
+/// The name of a socket.
 #[derive(Debug)]
-pub(super) struct SocketName {
-    path: PathBuf,
-    device: u64,
-    inode: u64,
+pub(super) enum SocketName {
+    /// Made by this process; removed when dropped, unless it is another's by then.
+    Own { path: PathBuf, device: u64, inode: u64 },
+    /// Whoever handed the socket over made it and removes it.
+    HandedOver,
 }
 
 impl SocketPair {
-    /// Locks the folders and binds both sockets, the client's last: whoever finds it finds both.
-    pub(super) fn bind(paths: &SocketPaths) -> Result<Self, BindError> {
+    /// Locks the folders and binds the sockets that were not handed over, the client's last: whoever finds it finds
+    /// both. The paths of those handed over are theirs.
+    pub(super) fn bind(paths: &SocketPaths, handed: HandedOver) -> Result<Self, BindError> {
         let client = Place::new(&paths.client, Role::Client)?;
         let control = Place::new(&paths.control, Role::Operator)?;
         if client.path == control.path {
@@ -141,8 +145,8 @@ impl SocketPair {
             locks.push(control.lock()?);
         }
         let locks = FolderLocks { _held: locks };
-        let control = control.bind()?;
-        Ok(SocketPair { client: client.bind()?, control, locks })
+        let control = control.open(handed.control)?;
+        Ok(SocketPair { client: client.open(handed.client)?, control, locks })
     }
 }
 
@@ -186,6 +190,15 @@ impl Place {
         }
     }
 
+    fn open(self, handed: Option<HandedSocket>) -> Result<BoundSocket, BindError> {
+        match handed {
+            Some(HandedSocket { listener, .. }) => {
+                Ok(BoundSocket { role: self.role, name: SocketName::HandedOver, listener })
+            }
+            None => self.bind(),
+        }
+    }
+
     /// Permissions are set between bind and listen: until then connecting is refused.
     fn bind(self) -> Result<BoundSocket, BindError> {
         let fault = |step| {
@@ -201,7 +214,8 @@ impl Place {
             step: "stat",
             source,
         })?;
-        let name = SocketName { path: self.path.clone(), device: found.dev(), inode: found.ino() };
+        let (path, device, inode) = (self.path.clone(), found.dev(), found.ino());
+        let name = SocketName::Own { path, device, inode };
         chmod(&self.path, Mode::RUSR | Mode::WUSR).map_err(fault("chmod"))?;
         listen(&socket, BACKLOG).map_err(fault("listen"))?;
         Ok(BoundSocket { role: self.role, name, listener: UnixListener::from(socket) })
@@ -240,15 +254,13 @@ fn stream_socket() -> Result<OwnedFd, Errno> {
 
 impl Drop for SocketName {
     fn drop(&mut self) {
-        let own = self
-            .path
-            .symlink_metadata()
-            .is_ok_and(|found| (found.dev(), found.ino()) == (self.device, self.inode));
-        if !own {
+        let SocketName::Own { path, device, inode } = self else { return };
+        let is_own = |found: std::fs::Metadata| (found.dev(), found.ino()) == (*device, *inode);
+        if !path.symlink_metadata().is_ok_and(is_own) {
             return;
         }
-        if let Err(error) = std::fs::remove_file(&self.path) {
-            tracing::warn!(path = %self.path.display(), %error, "cannot remove the socket");
+        if let Err(error) = std::fs::remove_file(&path) {
+            tracing::warn!(path = %path.display(), %error, "cannot remove the socket");
         }
     }
 }

@@ -8,22 +8,24 @@
 //!   └──known──► the state of the first one, to wait for
 //! ```
 //!
-//! The ledger keeps what decides whether two calls are equal as two keyed hashes, not the arguments, and results as
-//! the text that goes on the wire. Where results outgrow their share the oldest are dropped but their ids stay: sent
+//! The ledger keeps what decides whether two calls are equal as a hash, not the arguments, and results as
+//! the text that goes on the wire. Which ids were taken outlives the daemon (`taken`). Where results outgrow their share the oldest are dropped but their ids stay: sent
 //! again, such a call is told so and still never runs twice. Running calls are the session's tasks; how many there may
 //! be is limited there.
 
-use std::collections::hash_map::{Entry, RandomState};
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
-use std::hash::BuildHasher as _;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use brattice_protocol::tools::CallParams;
 use brattice_protocol::{CallId, ErrorCode, RpcError};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 use tokio::sync::watch;
 
+use super::taken::{Digest, Taken};
 use crate::server::Body;
 
 /// Longest call id in bytes.
@@ -47,7 +49,6 @@ pub(super) struct Budget(AtomicUsize);
 #[derive(Debug)]
 pub(crate) struct Calls {
     ledger: Mutex<Ledger>,
-    keys: [RandomState; 2],
     /// Ids that were made here so far.
     made: AtomicU64,
 }
@@ -59,11 +60,13 @@ struct Ledger {
     finished: VecDeque<(CallId, usize)>,
     bytes: usize,
     budget: Arc<Budget>,
+    /// Ids that the next daemon must know.
+    taken: Taken,
 }
 
 #[derive(Debug)]
 struct Known {
-    digest: [u64; 2],
+    digest: Digest,
     state: Arc<watch::Sender<CallState>>,
     cancel: Arc<watch::Sender<Wish>>,
 }
@@ -73,6 +76,8 @@ enum CallState {
     Running,
     Finished(Body),
     ResultDropped,
+    /// An earlier daemon took it.
+    Earlier,
     Broken,
 }
 
@@ -110,11 +115,16 @@ pub(crate) struct KnownCall {
 }
 
 impl Calls {
-    /// An empty ledger.
-    pub(super) fn new(budget: Arc<Budget>) -> Arc<Self> {
-        let ledger = Ledger { calls: HashMap::new(), finished: VecDeque::new(), bytes: 0, budget };
-        let keys = [RandomState::new(), RandomState::new()];
-        Arc::new(Calls { ledger: Mutex::new(ledger), keys, made: AtomicU64::new(0) })
+    /// The ledger of a session with this folder: empty but for the ids that an earlier daemon took.
+    pub(super) fn new(budget: Arc<Budget>, folder: &Path) -> Arc<Self> {
+        let taken = Taken::of(folder);
+        let earlier = |(call, digest): &(CallId, Digest)| {
+            (call.clone(), Known::new(*digest, CallState::Earlier))
+        };
+        let calls: HashMap<_, _> = taken.all().map(earlier).collect();
+        let finished = taken.all().map(|(call, _)| (call.clone(), 0)).collect();
+        let ledger = Ledger { calls, finished, bytes: 0, budget, taken };
+        Arc::new(Calls { ledger: Mutex::new(ledger), made: AtomicU64::new(0) })
     }
 
     /// Takes a call in, or finds that it was sent before.
@@ -130,9 +140,10 @@ impl Calls {
             let text = format!("params.call: expected 1 to {MAX_ID} bytes, got {came}");
             return Err(RpcError::new(ErrorCode::Invalid, text));
         }
-        let digest = self.digest(params);
+        let digest = digest(params);
         let mut ledger = self.ledger();
-        let id = params.call.clone().unwrap_or_else(|| self.make_id(&ledger));
+        let ledger = &mut *ledger;
+        let id = params.call.clone().unwrap_or_else(|| self.make_id(ledger));
         match ledger.calls.entry(id.clone()) {
             Entry::Occupied(known) if known.get().digest == digest => {
                 Ok(Admission::Known(KnownCall { id, state: known.get().state.subscribe() }))
@@ -145,9 +156,11 @@ impl Calls {
                 Err(RpcError::new(ErrorCode::Invalid, text).hint("give each call an id of its own"))
             }
             Entry::Vacant(free) => {
-                let (cancel, wish) = watch::channel(Wish::Finish);
-                let state = watch::Sender::new(CallState::Running);
-                free.insert(Known { digest, state: Arc::new(state), cancel: Arc::new(cancel) });
+                let known = free.insert(Known::new(digest, CallState::Running));
+                let wish = known.cancel.subscribe();
+                if params.call.is_some() {
+                    ledger.taken.take(&id, digest);
+                }
                 Ok(Admission::New(RunningCall {
                     id,
                     calls: self.clone(),
@@ -188,13 +201,6 @@ impl Calls {
         }
     }
 
-    /// Equal for equal tools and arguments. Keyed, so that no client can look for two calls that collide; keys of
-    /// objects are sorted already.
-    fn digest(&self, params: &CallParams<Value>) -> [u64; 2] {
-        let text = params.arguments.to_string();
-        [0, 1].map(|key: usize| self.keys[key].hash_one((&params.name, &text)))
-    }
-
     fn ledger(&self) -> MutexGuard<'_, Ledger> {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -212,9 +218,31 @@ impl Calls {
     }
 
     fn free(&self, id: &CallId, state: CallState) {
-        if let Some(known) = self.ledger().calls.remove(id) {
+        let mut ledger = self.ledger();
+        if let Some(known) = ledger.calls.remove(id) {
+            ledger.taken.free(id);
             known.state.send_replace(state);
         }
+    }
+}
+
+/// Equal for equal tools and arguments, in every daemon; keys of objects are sorted already.
+fn digest(params: &CallParams<Value>) -> Digest {
+    let mut hash = Sha256::new();
+    hash.update((params.name.len() as u64).to_le_bytes());
+    hash.update(&params.name);
+    hash.update(params.arguments.to_string());
+    let hash = hash.finalize();
+    let word = |from: usize| {
+        hash.iter().skip(from).take(8).fold(0, |word, byte| word << 8 | u64::from(*byte))
+    };
+    [word(0), word(8)]
+}
+
+impl Known {
+    fn new(digest: Digest, state: CallState) -> Known {
+        let (state, cancel) = (watch::Sender::new(state), watch::Sender::new(Wish::Finish));
+        Known { digest, state: Arc::new(state), cancel: Arc::new(cancel) }
     }
 }
 
@@ -312,6 +340,14 @@ impl KnownCall {
                 let text =
                     format!("call {:?} has no result: the daemon failed at it", self.id.as_str());
                 Err(RpcError::new(ErrorCode::Unavailable, text))
+            }
+            CallState::Earlier => {
+                let text = format!(
+                    "call {:?} was taken before the daemon was started again, and its result is not kept",
+                    self.id.as_str()
+                );
+                Err(RpcError::new(ErrorCode::Unavailable, text)
+                    .hint("task.list tells what it started in the background"))
             }
             CallState::Running | CallState::ResultDropped => {
                 let text =

@@ -4,8 +4,28 @@ use super::*;
 use brattice_protocol::SessionId;
 use serde_json::json;
 
+/// Where nothing can be written, which is no reason not to take a call.
+const NOWHERE: &str = "/nonexistent";
+
 fn ledger() -> Arc<Calls> {
-    Calls::new(Arc::default())
+    Calls::new(Arc::default(), Path::new(NOWHERE))
+}
+
+#[tokio::test]
+async fn a_call_that_an_earlier_daemon_took_does_not_run_again() {
+    let scratch = crate::session::testing::Scratch::new();
+    let open = || Calls::new(Arc::default(), &scratch.path(""));
+    let first = open();
+    new(&first, &params("a", json!({"x": 1}))).finish(result("one"));
+    let _running = new(&first, &params("b", json!({})));
+    new(&first, &params("c", json!({}))).withdraw(result("busy"));
+    let next = open();
+    for (call, arguments) in [("a", json!({"x": 1})), ("b", json!({}))] {
+        let error = known(&next, &params(call, arguments)).result().await.unwrap_err();
+        assert!(error.is(ErrorCode::Unavailable), "{error:?}");
+    }
+    assert!(next.admit(&params("a", json!({"x": 2}))).unwrap_err().is(ErrorCode::Invalid));
+    new(&next, &params("c", json!({})));
 }
 
 fn params(call: &str, arguments: Value) -> CallParams<Value> {
@@ -134,7 +154,10 @@ async fn a_result_that_was_dropped_for_room_still_keeps_its_call_from_running_ag
 #[tokio::test]
 async fn all_sessions_together_have_a_bound_and_a_session_that_ends_makes_room() {
     let budget = Arc::new(Budget::default());
-    let (one, other) = (Calls::new(budget.clone()), Calls::new(budget.clone()));
+    let (one, other) = (
+        Calls::new(budget.clone(), Path::new(NOWHERE)),
+        Calls::new(budget.clone(), Path::new(NOWHERE)),
+    );
     // As if other sessions held the rest.
     budget.0.fetch_add(KEPT_BYTES_OF_ALL - 10, Ordering::Relaxed);
     for name in ["a", "b"] {

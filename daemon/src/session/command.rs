@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use brattice_policy::Mode;
 use brattice_policy::layer::LayerReport;
-use brattice_protocol::{SessionId, TaskId};
+use brattice_protocol::{CallId, SessionId, TaskId};
 
-use crate::exec::RunError;
-use crate::exec::spec::{Program, Stdin, Streams};
+use crate::audit::AuditError;
+use crate::exec::spec::{Placement, Program, Stdin, Streams};
+use crate::exec::{RunError, SupervisorError};
 
+use super::space::Full;
 use super::tasks::TooManyTasks;
 
 /// A command to start. What the session decides, its profile and base environment, is not in it.
@@ -26,6 +28,12 @@ pub(crate) struct Command {
     pub(crate) streams: Streams,
     /// Its time limit, if it has one.
     pub(crate) timeout: Option<Duration>,
+    /// How long it may be silent, if that is limited.
+    pub(crate) idle_timeout: Option<Duration>,
+    /// Who waits for it.
+    pub(crate) placement: Placement,
+    /// The call that it is for, if it is for one.
+    pub(crate) call: Option<CallId>,
 }
 
 /// Why a command did not start.
@@ -34,6 +42,15 @@ pub(crate) enum StartError {
     /// As many run as may.
     #[error(transparent)]
     Busy(#[from] TooManyTasks),
+    /// Those that run fill the disk as far as they may.
+    #[error(transparent)]
+    Full(#[from] Full),
+    /// That it starts cannot be written down.
+    #[error(transparent)]
+    Unrecorded(#[from] AuditError),
+    /// Its supervisor had ended in order, and another does not start.
+    #[error("cannot start the session's supervisor")]
+    Supervisor(#[source] SupervisorError),
     /// The session has no supervisor any more.
     #[error("the supervisor of session {0} has ended, and with it what it ran")]
     Lost(SessionId),
@@ -71,6 +88,12 @@ pub(crate) enum UpdateError {
     /// The session has no supervisor any more.
     #[error("the supervisor of session {0} has ended, and with it what it ran")]
     Lost(SessionId),
+    /// That it changes cannot be written down.
+    #[error(transparent)]
+    Unrecorded(#[from] AuditError),
+    /// The next daemon would not know of it.
+    #[error("the mode cannot be written down in the session's folder")]
+    Save(#[source] io::Error),
 }
 
 /// Why a command did not start, as its caller can mend it: no sandbox can be set up on a workspace that is gone, and

@@ -6,6 +6,11 @@ use brattice_policy::Profile;
 use brattice_policy::environment::{self, Environment};
 use brattice_protocol::{SessionId, TaskId};
 
+use crate::exec::spec::Stdin;
+
+/// `TERM` of a command that has a terminal.
+const TERMINAL: &str = "xterm-256color";
+
 /// What every command of a session gets, from the daemon's own environment.
 ///
 /// `TMPDIR` stays the host's here: only a command that is confined gets the private one.
@@ -21,13 +26,16 @@ pub(super) fn of_session(
     environment
 }
 
-/// What one command gets besides: who it is, how it is confined, and its session's private folder for temporary
-/// files where it is confined.
-pub(super) fn of_task(profile: &Profile, task: &TaskId) -> Vec<(String, String)> {
+/// What one command gets besides: who it is, how it is confined, its session's private folder for temporary files where it
+/// is confined, and the kind of its terminal where it has one.
+pub(super) fn of_task(profile: &Profile, task: &TaskId, stdin: Stdin) -> Vec<(String, String)> {
     let mut environment = vec![
         ("BRATTICE_TASK_ID".to_owned(), task.as_str().to_owned()),
         ("BRATTICE_SANDBOX_MODE".to_owned(), profile.mode.as_str().to_owned()),
     ];
+    if stdin == Stdin::Terminal {
+        environment.push(("TERM".to_owned(), TERMINAL.to_owned()));
+    }
     if profile.mode.is_confined() {
         environment.push(("TMPDIR".to_owned(), profile.temp.display().to_string()));
     }
@@ -72,7 +80,7 @@ mod tests {
     fn a_confined_task_has_the_private_temp_and_an_unconfined_one_the_hosts() {
         let task = TaskId::new("bash-1");
         assert_eq!(
-            of_task(&profile(Mode::WorkspaceWrite), &task),
+            of_task(&profile(Mode::WorkspaceWrite), &task, Stdin::Null),
             [
                 pair("BRATTICE_TASK_ID", "bash-1"),
                 pair("BRATTICE_SANDBOX_MODE", "workspace-write"),
@@ -80,10 +88,11 @@ mod tests {
             ]
         );
         assert_eq!(
-            of_task(&profile(Mode::DangerFullAccess), &task),
+            of_task(&profile(Mode::DangerFullAccess), &task, Stdin::Terminal),
             [
                 pair("BRATTICE_TASK_ID", "bash-1"),
-                pair("BRATTICE_SANDBOX_MODE", "danger-full-access")
+                pair("BRATTICE_SANDBOX_MODE", "danger-full-access"),
+                pair("TERM", "xterm-256color"),
             ]
         );
     }

@@ -1,13 +1,19 @@
-//! Which file systems no root may lie on: those whose files are the kernel's own state or devices, not data.
+//! Where no root may lie: on file systems whose files are the kernel's own state or devices, not data, and in the upper
+//! layers of overlays.
 //!
-//! Writing there changes processes (`/proc/PID/mem`), the kernel, its hardware or somebody's terminal, and no build
-//! works there. A client would hardly ask for it, but a command of another session can leave a symbolic link to
-//! `/proc/self` where a folder is expected. Where a root leads is for `workspace` to resolve.
+//! Writing there changes processes (`/proc/PID/mem`), the kernel, its hardware, somebody's terminal or another mount, and
+//! no build works on the former. A client would hardly ask for it, but a command of another session can leave a symbolic
+//! link to `/proc/self` where a folder is expected. Where a root leads is for `workspace` to resolve.
 
-use std::path::Path;
+mod mounts;
+mod overlay;
+
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, fstatfs, openat2, stat};
 use rustix::io::Errno;
+
+use self::mounts::Mounts;
 
 /// Kinds by `f_type` of statfs(2), as `linux/magic.h` numbers them; the message queues' is in `ipc/mqueue.c`, that of
 /// configfs in `fs/configfs/mount.c`.
@@ -36,41 +42,34 @@ const KINDS: [(u32, &str); 19] = [
 /// Where device nodes are.
 const DEVICES: &str = "/dev";
 
-/// The kind of file system, where it is one on which no root may lie. `path` is canonical; a symbolic link that took a
-/// folder's place meanwhile is not followed.
+/// Why a folder is no place for a root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Forbidden {
+    /// It is on a file system of this kind, whose files are no data.
+    Kernel(&'static str),
+    /// It is, holds or lies in the upper layer of the overlay that is mounted here.
+    OverlayUpper { merged: PathBuf },
+}
+
+/// Why a folder can be no root, if so. `path` is canonical; a symbolic link that took a folder's place meanwhile is not
+/// followed.
 ///
 /// # Errors
-/// The folder cannot be opened, or not be asked.
-pub(super) fn forbidden(path: &Path) -> Result<Option<&'static str>, Errno> {
+/// The folder cannot be opened or not be asked, or `/proc` does not tell the mounts.
+pub(super) fn forbidden(path: &Path) -> Result<Option<Forbidden>, Errno> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let fd = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
     // The numbers have 32 bits; the word they come in may have more, and a sign.
     let number = (fstatfs(&fd)?.f_type & 0xffff_ffff) as u32;
     if let Some((_, name)) = KINDS.iter().find(|(known, _)| *known == number) {
-        return Ok(Some(name));
+        return Ok(Some(Forbidden::Kernel(name)));
     }
     let device = fstat(&fd)?.st_dev;
     if holds_devices(path, device) {
-        return Ok(Some("devtmpfs"));
+        return Ok(Some(Forbidden::Kernel("devtmpfs")));
     }
-    // Where /proc does not tell the mounts there is nothing to compare with.
-    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    Ok(is_overlay_upper(&mounts, path).then_some("the upper layer of an overlay mount"))
-}
-
-/// Whether a folder is, holds or lies in the upper layer of an overlay: what is written there shows up in another mount,
-/// which is no root (`upperdir=` in proc_pid_mountinfo(5)).
-fn is_overlay_upper(mounts: &str, path: &Path) -> bool {
-    let overlays =
-        mounts.lines().filter_map(|line| line.split_once(" - overlay ")?.1.split(' ').nth(1));
-    let uppers = overlays
-        .flat_map(|options| options.split(','))
-        .filter_map(|option| option.strip_prefix("upperdir="));
-    uppers.map(|upper| upper.replace("\\040", " ")).any(|upper| {
-        let upper = Path::new(&upper);
-        // `/` holds everything, and is no root for that reason alone.
-        (path.parent().is_some() && upper.starts_with(path)) || path.starts_with(upper)
-    })
+    let merged = overlay::merged_above(&Mounts::read()?, path);
+    Ok(merged.map(|merged| Forbidden::OverlayUpper { merged }))
 }
 
 /// Whether a folder is on the file system of the device nodes. devtmpfs calls itself tmpfs, as what containers have
@@ -105,17 +104,8 @@ mod tests {
             ("/dev/pts", "devpts"),
             ("/dev", "devtmpfs"),
         ] {
-            assert_eq!(forbidden(Path::new(path)), Ok(Some(kind)), "{path}");
+            assert_eq!(forbidden(Path::new(path)), Ok(Some(Forbidden::Kernel(kind))), "{path}");
         }
-    }
-
-    #[test]
-    fn f19_the_upper_layer_of_an_overlay_is_no_root() {
-        let mounts = "22 1 0:5 / / rw - ext4 /dev/vda rw\n\
-                      40 22 0:9 / /merged rw,relatime shared:7 - overlay overlay rw,lowerdir=/low,upperdir=/a\\040b/up,workdir=/w\n";
-        let is_upper = |path: &str| is_overlay_upper(mounts, Path::new(path));
-        assert_eq!(["/a b", "/a b/up", "/a b/up/x"].map(is_upper), [true; 3]);
-        assert_eq!(["/merged", "/low", "/a b/upper", "/up"].map(is_upper), [false; 4]);
     }
 
     #[test]

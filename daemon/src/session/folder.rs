@@ -1,15 +1,19 @@
-//! A session's folder, `<state>/sessions/<id>`: made at opening, removed at closing or by the next daemon.
+//! A session's folder, `<state>/sessions/<id>`: made at opening, removed at closing.
 //!
 //! ```text
-//! <id>/        0700
-//!   lock       the supervisor's, held with flock(2) for as long as it lives
-//!   tmp/       0700, TMPDIR of confined commands: the only part that commands write
-//!   *.stdout   spools that outgrew memory, the supervisor's; so are *.stderr
+//! <id>/            0700
+//!   session.json   what it was opened with, the daemon's (`saved`)
+//!   reads          what its client was told, the daemon's (`reads`)
+//!   lock           the supervisor's, held with flock(2) for as long as it lives
+//!   socket         where the supervisor listens for the next daemon
+//!   retired        the word of one that ended in order without a daemon
+//!   tasks/         records of background tasks, and spools that outgrew memory: the supervisor's
+//!   tmp/           0700, TMPDIR of confined commands: the only part that commands write
 //! ```
 //!
 //! A folder whose lock nobody holds has no supervisor, so nothing is left that writes to it. That makes it safe to
 //! remove, and to change permissions in it on the way (a read-only package cache must not outlive its session). How a
-//! tree is removed is `removal`'s part.
+//! tree is removed is `removal`'s part, what the next daemon makes of it `restore`'s.
 
 use std::fs::{DirBuilder, File};
 use std::io;
@@ -17,6 +21,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::exec::LOCK;
+use crate::exec::record::TASKS;
 use brattice_protocol::SessionId;
 use rustix::fs::{FlockOperation, flock};
 
@@ -44,7 +49,7 @@ pub(crate) enum FolderError {
 }
 
 impl SessionFolder {
-    /// Makes the folder of a new session, and `tmp` in it.
+    /// Makes the folder of a new session, and those in it.
     pub(super) fn create(state: &Path, session: &SessionId) -> Result<SessionFolder, FolderError> {
         let path = state.join(SESSIONS).join(session.as_str());
         let make = |recursive: bool, path: &Path| {
@@ -53,6 +58,7 @@ impl SessionFolder {
         make(true, &state.join(SESSIONS))
             .and_then(|()| make(false, &path))
             .and_then(|()| make(false, &path.join("tmp")))
+            .and_then(|()| make(false, &path.join(TASKS)))
             .map_err(|source| FolderError::Make { path: path.clone(), source })?;
         Ok(SessionFolder(path))
     }
@@ -73,53 +79,53 @@ impl SessionFolder {
     }
 }
 
-/// Removes the folders of sessions whose daemon and supervisor are both gone. A folder that cannot be removed is
-/// reported and left; the rest go.
+/// The folders of all sessions.
 ///
 /// # Errors
-/// Only where the sessions cannot be listed at all.
-pub(crate) fn remove_leftovers(state: &Path) -> Result<Vec<FolderError>, FolderError> {
+/// They cannot be listed.
+pub(super) fn all(state: &Path) -> Result<Vec<SessionFolder>, FolderError> {
     let sessions = state.join(SESSIONS);
     let list = |source| FolderError::List { path: sessions.clone(), source };
-    let entries = match std::fs::read_dir(&sessions) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(source) => return Err(list(source)),
-    };
-    let mut left = Vec::new();
-    for entry in entries {
-        let path = entry.map_err(list)?.path();
-        let removed = lock(&path.join(LOCK)).and_then(|state| match state {
-            Supervisor::Alive => Ok(()),
-            Supervisor::Gone(_held) => remove_tree(&path),
-        });
-        if let Err(source) = removed {
-            left.push(FolderError::Remove { path, source });
-        }
+    match std::fs::read_dir(&sessions) {
+        Ok(entries) => entries
+            .map(|entry| entry.map(|entry| SessionFolder(entry.path())).map_err(list))
+            .collect(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(source) => Err(list(source)),
     }
-    Ok(left)
 }
 
 /// Whether a folder's supervisor is alive.
-enum Supervisor {
+#[derive(Debug)]
+pub(super) enum Liveness {
     Alive,
-    /// With its lock, which is kept while the folder is removed; without one where there was none.
+    /// With its lock, which is kept while it matters; without one where there was none.
     Gone(Option<File>),
 }
 
-fn lock(path: &Path) -> io::Result<Supervisor> {
+impl SessionFolder {
+    /// Whether its supervisor is alive.
+    ///
+    /// # Errors
+    /// The lock cannot be looked at.
+    pub(super) fn liveness(&self) -> io::Result<Liveness> {
+        lock(&self.0.join(LOCK))
+    }
+}
+
+fn lock(path: &Path) -> io::Result<Liveness> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error)
             if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
         {
-            return Ok(Supervisor::Gone(None));
+            return Ok(Liveness::Gone(None));
         }
         Err(error) => return Err(error),
     };
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(Supervisor::Gone(Some(file))),
-        Err(rustix::io::Errno::WOULDBLOCK) => Ok(Supervisor::Alive),
+        Ok(()) => Ok(Liveness::Gone(Some(file))),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(Liveness::Alive),
         Err(error) => Err(error.into()),
     }
 }
@@ -157,9 +163,9 @@ mod tests {
     }
 
     #[test]
-    fn leftovers_go_unless_their_supervisor_lives() {
+    fn a_folder_tells_whether_its_supervisor_lives() {
         let scratch = Scratch::new();
-        assert!(remove_leftovers(&scratch.path("")).unwrap().is_empty());
+        assert_eq!(all(&scratch.path("")).unwrap(), []);
         for name in ["alive", "dead", "young"] {
             SessionFolder::create(&scratch.path(""), &SessionId::new(name)).unwrap();
         }
@@ -167,11 +173,16 @@ mod tests {
         scratch.file("sessions/dead/lock", "");
         let held = File::open(scratch.file("sessions/alive/lock", "")).unwrap();
         flock(&held, FlockOperation::NonBlockingLockExclusive).unwrap();
-        assert!(remove_leftovers(&scratch.path("")).unwrap().is_empty());
-        let left: Vec<_> = std::fs::read_dir(scratch.path("sessions"))
+        let mut alive: Vec<_> = all(&scratch.path(""))
             .unwrap()
-            .map(|entry| entry.unwrap().file_name())
+            .into_iter()
+            .map(|folder| {
+                let name = folder.path().file_name().unwrap().to_owned();
+                (name, matches!(folder.liveness().unwrap(), Liveness::Alive))
+            })
             .collect();
-        assert_eq!(left, ["alive"]);
+        alive.sort();
+        let expected = [("alive", true), ("dead", false), ("stray", false), ("young", false)];
+        assert_eq!(alive, expected.map(|(name, alive)| (name.into(), alive)));
     }
 }

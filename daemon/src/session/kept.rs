@@ -58,9 +58,17 @@ impl Kept {
         Some(Kept { end, stdout, stderr })
     }
 
+    /// What is left of a task that ended under an earlier daemon: what stands in its files.
+    pub(super) fn on_disk(end: Arc<TaskEnd>) -> Kept {
+        let stdout = KeptStream::on_disk(&end.stdout);
+        let stderr = end.stderr.as_ref().map(KeptStream::on_disk).unwrap_or_default();
+        Kept { end, stdout, stderr }
+    }
+
     /// How long its streams are.
     pub(super) fn progress(&self) -> Progress {
-        Progress { stdout: self.stdout.bytes, stderr: self.stderr.bytes, ended: true }
+        let (stdout, stderr) = (self.stdout.bytes, self.stderr.bytes);
+        Progress { stdout, stderr, ended: true, ..Progress::default() }
     }
 
     /// Whether reading the stream waits for no disk.
@@ -101,6 +109,11 @@ impl KeptStream {
             None => return None,
         };
         Some(KeptStream { bytes, store })
+    }
+
+    fn on_disk(end: &StreamEnd) -> KeptStream {
+        let store = end.file.clone().map_or_else(Store::default, Store::File);
+        KeptStream { bytes: end.bytes, store }
     }
 
     fn read(&self, offset: u64, limit: usize) -> Result<Chunk, ReadError> {

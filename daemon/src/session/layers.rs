@@ -31,7 +31,7 @@ pub(super) fn after(mode: Mode, error: &RunError) -> LayerReport {
     let report = machine().report(mode);
     match error {
         RunError::Setup { .. } | RunError::Gone => without(report, error),
-        RunError::Start { .. } | RunError::Request { .. } => report,
+        RunError::Start { .. } | RunError::Record { .. } | RunError::Request { .. } => report,
     }
 }
 

@@ -33,6 +33,7 @@
 //!
 //! No lock is held across an await, and none while a second one is taken.
 
+mod background;
 mod calls;
 mod command;
 mod environment;
@@ -43,12 +44,19 @@ mod kept;
 mod layers;
 mod open;
 mod owner;
+mod reads;
 mod registry;
 mod removal;
+mod restore;
+mod saved;
 #[expect(clippy::module_inception, reason = "the file is named for the thing it holds")]
 mod session;
+mod space;
 mod stage;
+mod start;
+mod supervision;
 mod supervisors;
+mod taken;
 mod task;
 mod tasks;
 #[cfg(test)]
@@ -57,8 +65,9 @@ mod workspace;
 
 pub(crate) use calls::{Admission, RunningCall};
 pub(crate) use command::{Command, StartError, UpdateError};
-pub(crate) use folder::{FolderError, remove_leftovers};
+pub(crate) use folder::FolderError;
 pub(crate) use open::{Grounds, OpenError};
+pub(crate) use reads::Cursor;
 pub(crate) use registry::{AccessError, Registry};
 pub(crate) use session::Session;
 pub(crate) use stage::{Stage, Stages};

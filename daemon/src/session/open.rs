@@ -4,21 +4,30 @@
 
 use std::sync::Arc;
 
-use brattice_policy::environment::Environment;
-use brattice_policy::{Limits, Mode, Network, Profile};
+use brattice_policy::config::SessionDefaults;
+use brattice_policy::{Limits, Mode, Network, Profile, Root};
 use brattice_protocol::SessionId;
-use brattice_protocol::session::OpenParams;
+use brattice_protocol::audit::{Actor, Event};
+use brattice_protocol::session::{OpenParams, ToolsetName};
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::exec::{Supervisor, SupervisorError, SupervisorSpec};
+use serde_json::Map;
+
+use crate::audit::AuditError;
+use crate::configuration::{Configuration, ConfigurationFiles};
+use crate::exec::SupervisorError;
+use crate::exec::spec::Timestamp;
+use crate::fault::chain;
 use crate::server::Connection;
 use crate::toolset::{SessionFacts, Toolset};
 
-use super::environment;
 use super::folder::{FolderError, SessionFolder};
 use super::layers;
+use super::owner::Owner;
 use super::registry::Shared;
-use super::session::{Session, Setup, Standing};
+use super::session::{Parts, Session, Setup, Standing};
+use super::supervision::{self, Link, Supervision};
+use super::tasks::Tasks;
 use super::workspace::{self, OwnPaths, Workspace, WorkspaceError};
 
 /// What every session of a daemon is opened with.
@@ -30,10 +39,31 @@ pub(crate) struct Grounds {
     pub(crate) ambient: Vec<(Vec<u8>, Vec<u8>)>,
     /// The home of the daemon's user.
     pub(crate) home: String,
+    /// What a session has that does not ask for something else.
+    pub(crate) defaults: SessionDefaults<ToolsetName>,
     /// Limits.
     pub(crate) limits: Limits,
     /// The widest mode of any session.
     pub(crate) ceiling: Mode,
+}
+
+impl Grounds {
+    /// The same daemon's by another configuration.
+    pub(super) fn reconfigured(
+        &self,
+        configuration: Configuration,
+        files: &ConfigurationFiles,
+    ) -> Grounds {
+        let Configuration { ceiling, session: defaults, limits } = configuration;
+        Grounds {
+            own: OwnPaths { configuration: files.paths(), ..self.own.clone() },
+            ambient: self.ambient.clone(),
+            home: self.home.clone(),
+            defaults,
+            limits,
+            ceiling,
+        }
+    }
 }
 
 /// Why a session was not opened. Nothing of it is left.
@@ -62,6 +92,9 @@ pub(crate) enum OpenError {
     /// The daemon's state folder takes no new session.
     #[error(transparent)]
     Folder(#[from] FolderError),
+    /// That it is opened cannot be written down.
+    #[error(transparent)]
+    Unrecorded(AuditError),
     /// The session's process did not start.
     #[error("cannot start the session's supervisor")]
     Supervisor(#[source] SupervisorError),
@@ -86,28 +119,51 @@ pub(super) async fn open(
             .await
             .map_err(OpenError::Interrupted)??
     };
-    let spec = SupervisorSpec {
-        folder: setup.folder.path().to_owned(),
-        environment: base_environment(grounds, &setup),
-        limits: grounds.limits.clone(),
-    };
-    let supervisor = match Supervisor::start(spec).await {
+    if let Err(error) = shared.audit.record_before(&opened(&setup, owner.role().into())) {
+        discard(setup).await;
+        return Err(OpenError::Unrecorded(error));
+    }
+    let supervisor = match supervision::start(grounds, &setup).await {
         Ok(supervisor) => supervisor,
         Err(error) => {
+            let (session, reason) = (setup.id.clone(), Some(chain(&error)));
+            shared.audit.record(&Event::SessionClosed { session, by: Actor::Daemon, reason });
             discard(setup).await;
             return Err(OpenError::Supervisor(error));
         }
     };
-    let (pid, watched) = (supervisor.pid(), supervisor.clone());
-    shared.supervisors.know(pid, async move { watched.died().await });
+    shared.know(&supervisor);
     let mode = setup.profile.mode;
     let layers = match layers::set_up(&supervisor, &setup.profile).await {
         Ok(layers) => layers,
         Err(gone) => layers::after(mode, &gone),
     };
     let standing = Standing { mode, layers };
-    let max_tasks = grounds.limits.max_tasks;
-    Ok(Session::new(setup, standing, supervisor, max_tasks, &shared.results, owner))
+    Ok(Session::new(Parts {
+        setup,
+        grounds: grounds.clone(),
+        shared: shared.clone(),
+        standing,
+        supervision: Supervision::new(Link::Live(supervisor)),
+        tasks: Tasks::new(grounds.limits.max_tasks, shared.space.clone()),
+        owner: Owner::Attached(owner.id(), owner.clone()),
+    }))
+}
+
+/// What the audit log says of an opening.
+fn opened(setup: &Setup, by: Actor) -> Event {
+    let path = |root: &Root| root.path.display().to_string();
+    let Profile { mode, network, roots, .. } = &setup.profile;
+    Event::SessionOpened {
+        session: setup.id.clone(),
+        by,
+        label: setup.label.clone(),
+        workspace: setup.profile.workspace().display().to_string(),
+        writable: roots.iter().skip(1).map(path).collect(),
+        mode: *mode,
+        network: *network,
+        toolset: setup.toolset.name,
+    }
 }
 
 /// Removes what was made. That it cannot be removed is not why the session was not opened.
@@ -122,30 +178,51 @@ async fn discard(setup: Setup) {
 fn prepare(
     grounds: &Grounds,
     id: SessionId,
-    params: OpenParams,
+    mut params: OpenParams,
     place: OwnedSemaphorePermit,
 ) -> Result<Setup, OpenError> {
-    let mode = params.mode.unwrap_or_default();
+    let defaults = &grounds.defaults;
+    let mode = params.mode.unwrap_or(defaults.mode);
     let ceiling = grounds.ceiling;
     if mode > ceiling {
         return Err(OpenError::BeyondCeiling { mode, ceiling });
     }
-    let network = params.network.unwrap_or_default();
+    let network = params.network.unwrap_or(defaults.network);
     if network == Network::Loopback {
         return Err(OpenError::Loopback);
     }
+    params.writable.extend(defaults.writable.iter().cloned());
     let Workspace { roots, cwd } = workspace::resolve(&params, &grounds.own)?;
-    let toolset = Toolset::of(params.toolset.unwrap_or_default());
+    let toolset = Toolset::of(params.toolset.unwrap_or(defaults.toolset));
     let OpenParams { options, label, .. } = params;
     let facts = SessionFacts { session: &id, options: &options, home: &grounds.home };
     let variables = toolset.environment(facts);
     let folder = SessionFolder::create(&grounds.own.state, &id)?;
     let profile = Profile { mode, network, roots, temp: folder.temp() };
-    Ok(Setup { id, label, profile, cwd, toolset, options, variables, folder, ceiling, place })
-}
-
-fn base_environment(grounds: &Grounds, setup: &Setup) -> Environment {
-    environment::of_session(grounds.ambient.iter().cloned(), &setup.id, &setup.profile)
+    let (opened, more, place) = (Timestamp::now(), Map::new(), Some(place));
+    let setup = Setup {
+        id,
+        label,
+        profile,
+        cwd,
+        toolset,
+        options,
+        variables,
+        folder,
+        ceiling,
+        opened,
+        more,
+        place,
+    };
+    match setup.save(mode) {
+        Ok(()) => Ok(setup),
+        Err(source) => {
+            let path = setup.folder.path().to_owned();
+            // That it cannot be removed is not why the session was not opened.
+            setup.folder.remove().ok();
+            Err(FolderError::Make { path, source }.into())
+        }
+    }
 }
 
 #[cfg(test)]
@@ -160,9 +237,11 @@ mod tests {
                 state: scratch.folder("state"),
                 sockets: vec![scratch.folder("run")],
                 executable: scratch.path("bin/bratticed"),
+                configuration: Vec::new(),
             },
             ambient: Vec::new(),
             home: "/home/a".to_owned(),
+            defaults: SessionDefaults::default(),
             limits: Limits::default(),
             ceiling,
         }
@@ -215,5 +294,51 @@ mod tests {
         assert_eq!(facts, (Mode::WorkspaceWrite, Network::Full, "standard", workspace));
         assert_eq!(setup.profile.temp, scratch.path("state/sessions/one/tmp"));
         assert!(setup.profile.temp.is_dir());
+    }
+
+    #[test]
+    fn configured_defaults_hold_where_nothing_else_is_asked_for() {
+        let scratch = Scratch::new();
+        let [workspace, cache, own] = ["ws", "cache", "own"].map(|name| scratch.folder(name));
+        let defaults = SessionDefaults {
+            mode: Mode::ReadOnly,
+            toolset: ToolsetName::Dsh,
+            network: Network::None,
+            writable: vec![cache.display().to_string()],
+        };
+        let grounds = Grounds { defaults, ..grounds(&scratch, Mode::WorkspaceWrite) };
+        let plain =
+            OpenParams { workspace: workspace.display().to_string(), ..OpenParams::default() };
+        let asking = OpenParams {
+            mode: Some(Mode::WorkspaceWrite),
+            toolset: Some(ToolsetName::Standard),
+            network: Some(Network::Full),
+            writable: vec![own.display().to_string()],
+            ..plain.clone()
+        };
+        let facts = |id: &str, params: OpenParams| {
+            let place = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
+            let setup = prepare(&grounds, SessionId::new(id), params, place).unwrap();
+            let roots = setup.profile.roots.into_iter().map(|root| root.path).collect::<Vec<_>>();
+            (setup.profile.mode, setup.toolset.name, setup.profile.network, roots)
+        };
+        assert_eq!(
+            facts("one", plain),
+            (
+                Mode::ReadOnly,
+                ToolsetName::Dsh,
+                Network::None,
+                vec![workspace.clone(), cache.clone()]
+            )
+        );
+        assert_eq!(
+            facts("two", asking),
+            (
+                Mode::WorkspaceWrite,
+                ToolsetName::Standard,
+                Network::Full,
+                vec![workspace, own, cache]
+            )
+        );
     }
 }

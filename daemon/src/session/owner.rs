@@ -10,15 +10,12 @@
 //! An operator sees every session and may name any; that does not change whose it is while its client is there.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use brattice_protocol::hello::Role;
 use tokio::task::AbortHandle;
 
 use crate::server::{Connection, ConnectionId};
-
-/// How long a session without a client goes on (policy, `detached_ttl`).
-pub(crate) const DETACHED_TTL: Duration = Duration::from_secs(3600);
 
 /// Who asks, as far as ownership is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

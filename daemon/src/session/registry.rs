@@ -3,39 +3,58 @@
 //! A session is in the registry from the moment it is open until somebody closes it, and whoever takes it out closes
 //! it, so that happens once. What a session is belongs to `session`.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
 use brattice_protocol::SessionId;
+use brattice_protocol::audit::{Actor, Event};
 use brattice_protocol::session::{OpenParams, SessionSummary};
 use dashmap::DashMap;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use crate::configuration::{Configuration, ConfigurationFiles};
 use crate::server::{Connection, ConnectionId, Descent};
 
 use super::calls::Budget;
 use super::open::{self, Grounds, OpenError};
-use super::owner::{Asker, DETACHED_TTL, Resume};
+use super::owner::{Asker, Resume};
+use super::restore::{self, Restored};
 use super::session::Session;
+use super::space::Space;
 use super::supervisors::Supervisors;
+use super::{FolderError, folder};
+use crate::audit::Audit;
+use crate::exec::Supervisor;
 
 /// All sessions.
 #[derive(Debug)]
 pub(crate) struct Registry {
-    grounds: Arc<Grounds>,
+    grounds: RwLock<Arc<Grounds>>,
     sessions: DashMap<SessionId, Arc<Session>>,
     places: Arc<Semaphore>,
     shared: Shared,
 }
 
 /// What all sessions have together.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Shared {
     /// The supervisors that live.
     pub(super) supervisors: Arc<Supervisors>,
     /// The bytes of results that may be remembered.
     pub(super) results: Arc<Budget>,
+    /// The disk that tasks take.
+    pub(super) space: Arc<Space>,
+    /// Where all that happens is written down.
+    pub(super) audit: Arc<Audit>,
+}
+
+impl Shared {
+    /// What descends from this supervisor is no client from now on.
+    pub(super) fn know(&self, supervisor: &Supervisor) {
+        let watched = supervisor.clone();
+        self.supervisors.know(supervisor.pid(), async move { watched.died().await });
+    }
 }
 
 /// Why a session cannot be named by whoever named it.
@@ -53,16 +72,99 @@ pub(crate) enum AccessError {
 }
 
 impl Registry {
-    /// A daemon without sessions.
-    pub(crate) fn new(grounds: Grounds) -> Arc<Self> {
+    /// A daemon without sessions. Called inside the runtime.
+    pub(crate) fn new(grounds: Grounds, audit: Arc<Audit>) -> Arc<Self> {
         let places = Arc::new(Semaphore::new(grounds.limits.max_sessions));
-        let (grounds, sessions, shared) = (Arc::new(grounds), DashMap::new(), Shared::default());
-        Arc::new(Registry { grounds, sessions, places, shared })
+        let space = Arc::new(Space::new(grounds.limits.state, grounds.limits.spool));
+        let shared = Shared { supervisors: Arc::default(), results: Arc::default(), space, audit };
+        let (grounds, sessions) = (RwLock::new(Arc::new(grounds)), DashMap::new());
+        let registry = Arc::new(Registry { grounds, sessions, places, shared });
+        tokio::spawn(registry.clone().make_room());
+        registry
     }
 
-    /// What sessions are opened with.
-    pub(crate) fn grounds(&self) -> &Grounds {
-        &self.grounds
+    /// Takes over what earlier daemons left: sessions whose supervisors live, those that can go on under another one, and
+    /// what can be told of the rest. A folder of which nothing can be made is told and left.
+    ///
+    /// # Errors
+    /// The sessions' folders cannot be listed.
+    pub(crate) async fn restore(self: &Arc<Self>) -> Result<(), FolderError> {
+        let mut restoring = JoinSet::new();
+        for folder in folder::all(&self.grounds().own.state)? {
+            let (grounds, shared) = (self.grounds(), self.shared.clone());
+            let place = self.places.clone().try_acquire_owned().ok();
+            restoring.spawn(restore::restore(grounds, shared, folder, place));
+        }
+        while let Some(restored) = restoring.join_next().await {
+            match restored {
+                Ok(Ok(Restored::Session { session, news })) => {
+                    let session = Arc::new(*session);
+                    for task in news {
+                        session.ended_before(&task);
+                    }
+                    self.take_in(session);
+                }
+                Ok(Ok(Restored::Nothing)) => {}
+                Ok(Err(error)) => {
+                    tracing::error!(error = %crate::fault::chain(&error), "a session of an earlier daemon is left");
+                }
+                Err(error) => {
+                    tracing::error!(%error, "a session of an earlier daemon is left");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A session that nobody holds yet.
+    fn take_in(self: &Arc<Self>, session: Arc<Session>) {
+        let (id, now) = (session.id().clone(), session.detached_since());
+        for task in session.tasks().all_running() {
+            session.follow(&task);
+        }
+        self.sessions.insert(id.clone(), session.clone());
+        tokio::spawn({
+            let session = session.clone();
+            async move { session.watch_supervisor().await }
+        });
+        let wait = tokio::spawn(self.clone().expire(id.clone(), now));
+        session.expiry().begin(wait.abort_handle());
+        let running = session.tasks().all_running().iter().map(|task| task.id().clone()).collect();
+        self.shared.audit.record(&Event::SessionRestored { session: id.clone(), running });
+        let (running, lost) = (session.tasks().running(), session.is_lost());
+        tracing::info!(session = %id, running, lost, "session taken over");
+    }
+
+    /// Removes output of finished tasks, the oldest of all sessions first, whenever all of it takes more than it may.
+    async fn make_room(self: Arc<Self>) {
+        loop {
+            self.shared.space.exceeded().await;
+            while self.shared.space.is_exceeded() {
+                let sessions = self.all();
+                let oldest = sessions
+                    .iter()
+                    .filter_map(|session| Some((session.tasks().oldest()?, session)))
+                    .min_by_key(|(at, _)| *at);
+                match oldest {
+                    Some((_, session)) => session.tasks().discard_oldest(),
+                    None => break,
+                }
+            }
+        }
+    }
+
+    /// What sessions are opened with now.
+    pub(crate) fn grounds(&self) -> Arc<Grounds> {
+        self.grounds.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Opens sessions by this configuration from now on; those that are open keep theirs. How many there may be stays
+    /// what it was when the daemon started.
+    pub(crate) fn reconfigure(&self, configuration: Configuration, files: &ConfigurationFiles) {
+        let mut current = self.grounds.write().unwrap_or_else(PoisonError::into_inner);
+        let mut grounds = current.reconfigured(configuration, files);
+        grounds.limits.max_sessions = current.limits.max_sessions;
+        *current = Arc::new(grounds);
     }
 
     /// Opens a session for a connection.
@@ -71,10 +173,11 @@ impl Registry {
         params: OpenParams,
         from: &Arc<Connection>,
     ) -> Result<Arc<Session>, OpenError> {
-        let open = self.grounds.limits.max_sessions;
+        let grounds = self.grounds();
+        let open = grounds.limits.max_sessions;
         let place =
             self.places.clone().try_acquire_owned().map_err(|_| OpenError::Full { open })?;
-        let session = Arc::new(open::open(&self.grounds, &self.shared, params, place, from).await?);
+        let session = Arc::new(open::open(&grounds, &self.shared, params, place, from).await?);
         self.sessions.insert(session.id().clone(), session.clone());
         tokio::spawn({
             let session = session.clone();
@@ -110,7 +213,11 @@ impl Registry {
     ) -> Result<Arc<Session>, AccessError> {
         let session = self.get(id)?;
         match session.resume(from) {
-            Resume::Taken => session.expiry().cancel(),
+            Resume::Taken => {
+                session.expiry().cancel();
+                let event = Event::SessionResumed { session: id.clone(), by: from.role().into() };
+                self.shared.audit.record(&event);
+            }
             Resume::Unchanged => {}
             Resume::Held => return Err(AccessError::Held(id.clone())),
         }
@@ -127,7 +234,7 @@ impl Registry {
         from: &Arc<Connection>,
     ) -> Result<(), AccessError> {
         self.find(id, from)?;
-        self.remove(id).await;
+        self.remove(id, from.role().into(), None).await;
         Ok(())
     }
 
@@ -157,21 +264,24 @@ impl Registry {
         (sessions.len(), sessions.iter().map(|session| session.tasks().running()).sum())
     }
 
-    /// Returns once no call and no task that runs now runs any more.
+    /// Returns once no call that runs now runs any more. Background tasks are the next daemon's.
     pub(crate) async fn drained(&self) {
         for session in self.all() {
             session.calls().settled().await;
-            for task in session.tasks().all_running() {
-                task.ended().await;
-            }
         }
     }
 
-    /// Asks for the end of every command. Those whose start is on its way are stopped or refused, too.
-    pub(crate) fn stop_all(&self) {
+    /// Asks for the end of what calls wait for. Those whose start is on its way are stopped or refused, too.
+    pub(crate) fn stop_calls(&self) {
         for session in self.all() {
-            session.stop_commands();
+            session.stop_calls();
         }
+    }
+
+    /// Leaves every session to the next daemon.
+    pub(crate) async fn leave_all(&self) {
+        let leaving: JoinSet<()> = self.all().into_iter().map(Session::leave).collect();
+        leaving.join_all().await;
     }
 
     /// Closes every session, all at the same time.
@@ -179,7 +289,9 @@ impl Registry {
         let mut closing = JoinSet::new();
         for session in self.all() {
             let registry = self.clone();
-            closing.spawn(async move { registry.remove(session.id()).await });
+            let reason = Some("the daemon was told to stop everything".to_owned());
+            closing
+                .spawn(async move { registry.remove(session.id(), Actor::Daemon, reason).await });
         }
         while let Some(closed) = closing.join_next().await {
             if let Err(error) = closed {
@@ -189,20 +301,23 @@ impl Registry {
     }
 
     async fn expire(self: Arc<Self>, id: SessionId, since: Instant) {
-        tokio::time::sleep(DETACHED_TTL).await;
+        tokio::time::sleep(self.grounds().limits.detached_ttl).await;
         let found = self.get(&id).ok();
         if let Some(session) = found.filter(|session| session.is_detached_since(since)) {
             // Closing cancels the wait, and this is it.
             session.expiry().over();
             tracing::info!(session = %id, "nobody has resumed the session in time");
-            self.remove(&id).await;
+            let reason = Some("nobody has resumed it in time".to_owned());
+            self.remove(&id, Actor::Daemon, reason).await;
         }
     }
 
-    async fn remove(&self, id: &SessionId) {
+    async fn remove(&self, id: &SessionId, by: Actor, reason: Option<String>) {
         if let Some((_, session)) = self.sessions.remove(id) {
             session.expiry().cancel();
             session.close().await;
+            let session = id.clone();
+            self.shared.audit.record(&Event::SessionClosed { session, by, reason });
         }
     }
 

@@ -1,42 +1,39 @@
 //! One session: what it may do, what it runs, and whose it is.
 //!
-//! ```text
-//!            supervisor ends by itself
-//! Open ───────────────────────────────► Lost ──┐
-//!  │                                           │ close
-//!  └────────────── close ──────────────────────┴──► Closing ──► gone (folder removed)
-//! ```
-//!
-//! A lost session answers `unavailable` to whatever would start something, its tasks have ended as `lost`, what they
-//! printed can still be read where it was kept, and it can be closed. How a session comes to be is `open`'s part, which
-//! sessions there are is `registry`'s, running a command is the supervisor's (`exec`).
+//! How a session comes to be is the part of `open` and `restore`, which sessions there are is `registry`'s, its supervisor is
+//! `supervision`'s, its background tasks are `background`'s, running a command is the supervisor's (`exec`).
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use brattice_policy::layer::LayerReport;
 use brattice_policy::{Mode, Profile};
 use brattice_protocol::SessionId;
+use brattice_protocol::audit::{Actor, Event};
 use brattice_protocol::session::{self as wire, Counters, Options, SessionSummary};
-use tokio::sync::OwnedSemaphorePermit;
+use serde_json::{Map, Value};
+use tokio::sync::{OwnedSemaphorePermit, watch};
 
-use crate::exec::spec::TaskSpec;
-use crate::exec::{RunError, StopReason, Supervisor};
+use crate::audit::Audit;
+use crate::exec::spec::Timestamp;
 use crate::server::{Connection, ConnectionId};
-use crate::toolset::Toolset;
+use crate::toolset::{SessionTools, Toolset};
 
-use super::calls::{Budget, Calls};
-use super::command::{Command, StartError, UpdateError, blame};
+use super::background::News;
+use super::calls::Calls;
+use super::command::UpdateError;
 use super::folder::SessionFolder;
+use super::layers;
+use super::open::Grounds;
 use super::owner::{Asker, Expiry, Owner, Resume};
+use super::reads::Reads;
+use super::registry::Shared;
+use super::saved::SavedSession;
+use super::supervision::Supervision;
 use super::task::Task;
 use super::tasks::Tasks;
-use super::{environment, layers};
-
-/// How long a closing session waits for the answers of its calls, whose commands have ended by then.
-const SETTLE: Duration = Duration::from_secs(10);
 
 /// What a session was opened with; none of it changes.
 #[derive(Debug)]
@@ -59,30 +56,64 @@ pub(crate) struct Setup {
     pub(super) folder: SessionFolder,
     /// The widest mode that it can be given.
     pub(super) ceiling: Mode,
-    /// Its place among the daemon's sessions.
+    /// When it was opened.
+    pub(super) opened: Timestamp,
+    /// What a newer version has written down besides.
+    pub(super) more: Map<String, Value>,
+    /// Its place among the daemon's sessions; none where more were restored than may be opened.
     #[expect(dead_code, reason = "held, not read")]
-    pub(super) place: OwnedSemaphorePermit,
+    pub(super) place: Option<OwnedSemaphorePermit>,
+}
+
+impl Setup {
+    /// Writes down what the next daemon needs.
+    pub(super) fn save(&self, mode: Mode) -> std::io::Result<()> {
+        let saved = SavedSession {
+            session: self.id.clone(),
+            label: self.label.clone(),
+            profile: self.profile.with_mode(mode),
+            cwd: self.cwd.clone(),
+            toolset: self.toolset.name,
+            options: self.options.clone(),
+            opened: self.opened,
+            more: self.more.clone(),
+        };
+        saved.write(self.folder.path())
+    }
 }
 
 /// A session.
 #[derive(Debug)]
 pub(crate) struct Session {
-    setup: Setup,
+    pub(super) setup: Setup,
+    pub(super) grounds: Arc<Grounds>,
+    pub(super) shared: Shared,
     standing: Mutex<Standing>,
-    supervisor: Supervisor,
-    intake: Mutex<Intake>,
-    is_lost: AtomicBool,
-    tasks: Arc<Tasks<Task>>,
+    pub(super) supervision: Supervision,
+    intake: watch::Sender<Intake>,
+    pub(super) tasks: Arc<Tasks<Task>>,
+    pub(super) reads: Reads,
+    pub(super) news: News,
     calls: Arc<Calls>,
     commands: AtomicU64,
-    opened: SystemTime,
     owner: Mutex<Owner<Arc<Connection>>>,
     expiry: Expiry,
 }
 
+/// What a session is put together from.
+pub(super) struct Parts {
+    pub(super) setup: Setup,
+    pub(super) grounds: Arc<Grounds>,
+    pub(super) shared: Shared,
+    pub(super) standing: Standing,
+    pub(super) supervision: Supervision,
+    pub(super) tasks: Arc<Tasks<Task>>,
+    pub(super) owner: Owner<Arc<Connection>>,
+}
+
 /// Whether commands are taken. It only ever moves on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Intake {
+pub(super) enum Intake {
     Open,
     /// The daemon is about to end.
     Stopping,
@@ -99,25 +130,23 @@ pub(super) struct Standing {
 }
 
 impl Session {
-    pub(super) fn new(
-        setup: Setup,
-        standing: Standing,
-        supervisor: Supervisor,
-        max_tasks: usize,
-        results: &Arc<Budget>,
-        owner: &Arc<Connection>,
-    ) -> Self {
+    pub(super) fn new(parts: Parts) -> Self {
+        let Parts { setup, grounds, shared, standing, supervision, tasks, owner } = parts;
+        let reads = Reads::of(setup.folder.path());
+        let calls = Calls::new(shared.results.clone(), setup.folder.path());
         Session {
             setup,
+            grounds,
             standing: Mutex::new(standing),
-            supervisor,
-            intake: Mutex::new(Intake::Open),
-            is_lost: AtomicBool::new(false),
-            tasks: Tasks::new(max_tasks),
-            calls: Calls::new(results.clone()),
+            supervision,
+            intake: watch::Sender::new(Intake::Open),
+            tasks,
+            reads,
+            news: News::default(),
+            calls,
+            shared,
             commands: AtomicU64::new(0),
-            opened: SystemTime::now(),
-            owner: Mutex::new(Owner::Attached(owner.id(), owner.clone())),
+            owner: Mutex::new(owner),
             expiry: Expiry::default(),
         }
     }
@@ -145,6 +174,16 @@ impl Session {
     /// Tools that it does not declare.
     pub(crate) fn disabled(&self) -> &[String] {
         &self.setup.options.disable
+    }
+
+    /// Where all that happens is written down.
+    pub(crate) fn audit(&self) -> &Audit {
+        &self.shared.audit
+    }
+
+    /// Its tools.
+    pub(crate) fn tools(&self) -> SessionTools<'_> {
+        SessionTools::of(self.setup.toolset, self.disabled())
     }
 
     /// Its calls.
@@ -188,98 +227,44 @@ impl Session {
             attached: self.owner().connection().is_some(),
             lost: self.is_lost(),
             running: self.tasks.running(),
-            opened: self.opened.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()),
+            opened: self.setup.opened.0 / 1000,
         }
     }
 
     /// Changes the mode of commands that start from now on; running ones keep theirs.
-    pub(crate) async fn set_mode(&self, mode: Mode) -> Result<(), UpdateError> {
+    pub(crate) async fn set_mode(&self, mode: Mode, by: Actor) -> Result<(), UpdateError> {
         let ceiling = self.setup.ceiling;
         if mode > ceiling {
             return Err(UpdateError::BeyondCeiling { mode, ceiling });
         }
-        if self.is_lost() {
-            return Err(UpdateError::Lost(self.id().clone()));
-        }
+        let lost = || UpdateError::Lost(self.id().clone());
+        let supervisor = self.supervisor().await.map_err(|_| lost())?;
         let profile = self.setup.profile.with_mode(mode);
-        let layers = layers::set_up(&self.supervisor, &profile)
-            .await
-            .map_err(|_gone| UpdateError::Lost(self.id().clone()))?;
+        let layers = layers::set_up(&supervisor, &profile).await.map_err(|_gone| lost())?;
+        let session = self.id().clone();
+        self.audit().record_before(&Event::SessionUpdated { session, by, mode })?;
+        self.setup.save(mode).map_err(UpdateError::Save)?;
         *self.standing() = Standing { mode, layers };
         Ok(())
     }
 
-    /// Starts a command and returns once its program runs.
-    ///
-    /// Not to be dropped before it returns: the task would run without anybody who knows it.
-    pub(crate) async fn start(&self, command: Command) -> Result<Task, StartError> {
-        self.admit()?;
-        if self.is_lost() {
-            return Err(StartError::Lost(self.id().clone()));
+    /// Another standing, for the same mode: its supervisor is another one.
+    pub(super) fn set_layers(&self, layers: LayerReport) {
+        self.standing().layers = layers;
+    }
+
+    /// Starts no more commands.
+    pub(super) fn refuse(&self, intake: Intake) {
+        self.intake.send_modify(|now| *now = intake.max(*now));
+    }
+
+    /// Returns once it takes no more commands. Who waits for something of it waits no longer then.
+    pub(crate) async fn refusing(&self) {
+        let mut intake = self.intake.subscribe();
+        // The sender lives in this very session, so the wait cannot fail.
+        if intake.wait_for(|intake| *intake > Intake::Open).await.is_err() {
+            tracing::error!(session = %self.id(), "nobody says any more whether commands are taken");
         }
-        let slot = self.tasks.reserve()?;
-        let profile = self.profile();
-        let mode = profile.mode;
-        let mut environment = environment::of_task(&profile, &slot.id());
-        environment.extend(self.setup.variables.iter().cloned());
-        let Command { program, cwd, stdin, streams, timeout } = command;
-        let grace = self.setup.toolset.grace;
-        let (task, folder) = (slot.id(), cwd.clone());
-        let spec =
-            TaskSpec { task, profile, program, cwd, environment, stdin, streams, timeout, grace };
-        match self.supervisor.run(spec).await {
-            Ok(handle) => {
-                let task = Task::new(handle);
-                slot.fill(task.clone());
-                // It was on its way while all that ran was stopped: whoever stopped did not find it.
-                if let Err(late) = self.admit() {
-                    task.stop(StopReason::Killed { by: late.to_string() });
-                }
-                Ok(task)
-            }
-            Err(RunError::Gone) => {
-                self.admit()?;
-                Err(StartError::Lost(self.id().clone()))
-            }
-            Err(source) => {
-                let source = blame(source, folder).await;
-                let layers = layers::after(mode, &source);
-                Err(StartError::NotStarted { task: slot.id(), mode, layers, source })
-            }
-        }
-    }
-
-    fn admit(&self) -> Result<(), StartError> {
-        match *self.intake() {
-            Intake::Open => Ok(()),
-            Intake::Stopping => Err(StartError::Stopping),
-            Intake::Closing => Err(StartError::Closing(self.id().clone())),
-        }
-    }
-
-    /// A task of its own has ended: lets go of its descriptors, and of what is no longer kept of earlier ones.
-    pub(crate) fn ended(&self, task: &Task) {
-        task.keep();
-        self.tasks.settle();
-    }
-
-    /// [`Session::ended`], once it has.
-    pub(crate) async fn ended_in_time(self: Arc<Self>, task: Task) {
-        task.ended().await;
-        self.ended(&task);
-    }
-
-    /// Asks for the end of every command, and starts no more of them.
-    pub(super) fn stop_commands(&self) {
-        self.refuse(Intake::Stopping);
-        for task in self.tasks.all_running() {
-            task.stop(StopReason::Killed { by: StartError::Stopping.to_string() });
-        }
-    }
-
-    fn refuse(&self, intake: Intake) {
-        let mut now = self.intake();
-        *now = intake.max(*now);
     }
 
     /// Counts a result of `bash` for the turn.
@@ -292,42 +277,14 @@ impl Session {
         Counters { commands: self.commands.swap(0, Ordering::Relaxed), ..Counters::default() }
     }
 
-    /// Whether its supervisor has ended by itself.
-    pub(crate) fn is_lost(&self) -> bool {
-        self.is_lost.load(Ordering::SeqCst)
-    }
-
-    /// Waits for the end of the supervisor and takes note of it.
-    pub(super) async fn watch_supervisor(&self) {
-        self.supervisor.died().await;
-        self.is_lost.store(true, Ordering::SeqCst);
-        if *self.intake() < Intake::Closing {
-            tracing::error!(session = %self.id(), "the supervisor has ended; running tasks are lost");
-        }
-    }
-
-    /// Stops everything, waits for the answers of its calls, and removes its folder. Nobody can find it any more.
-    pub(super) async fn close(self: Arc<Self>) {
-        self.refuse(Intake::Closing);
-        self.supervisor.close().await;
-        if tokio::time::timeout(SETTLE, self.calls.settled()).await.is_err() {
-            tracing::error!(session = %self.id(), "closed while a call had no answer yet");
-        }
-        let folder = self.setup.folder.clone();
-        match tokio::task::spawn_blocking(move || folder.remove()).await {
-            Ok(Ok(())) => tracing::info!(session = %self.id(), "session closed"),
-            Ok(Err(error)) => {
-                tracing::warn!(session = %self.id(), error = %crate::fault::chain(&error), "session closed")
-            }
-            Err(error) => {
-                tracing::error!(session = %self.id(), %error, "session closed; its folder is left")
-            }
-        }
-    }
-
     /// Whether the asker may name it.
     pub(super) fn admits(&self, asker: Asker) -> bool {
         self.owner().admits(asker)
+    }
+
+    /// Whether this connection holds it.
+    pub(crate) fn is_held_by(&self, connection: &Connection) -> bool {
+        self.owner().connection().is_some_and(|holder| holder.id() == connection.id())
     }
 
     /// Whether no client holds it.
@@ -355,13 +312,21 @@ impl Session {
         self.owner().is_detached_since(since)
     }
 
+    /// Since when nobody holds it; now where somebody does.
+    pub(super) fn detached_since(&self) -> Instant {
+        match *self.owner() {
+            Owner::Detached(since) => since,
+            Owner::Attached(..) => Instant::now(),
+        }
+    }
+
     /// Who is told about its calls: the client that holds it now.
     pub(crate) fn audience(&self) -> Option<Arc<Connection>> {
         self.owner().connection().cloned()
     }
 
-    fn intake(&self) -> MutexGuard<'_, Intake> {
-        self.intake.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn intake(&self) -> Intake {
+        *self.intake.borrow()
     }
 
     fn standing(&self) -> MutexGuard<'_, Standing> {

@@ -4,22 +4,25 @@
 //! Live ──ended──► Kept      the spools' descriptors are let go (`kept`)
 //!   └──lost, much printed──► Live      nobody says where its spools are; at most as many as ran when the supervisor died
 //! ```
+//!
+//! One that a call waited for becomes a background task when its program leaves something that is adopted.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use brattice_protocol::TaskId;
-use brattice_protocol::outcome::Cause;
 use brattice_protocol::task::TaskStatus;
 use brattice_protocol::tools::Stream;
 use tokio::task::{JoinError, spawn_blocking};
 
-use crate::exec::spec::{Chunk, Progress, TaskEnd};
-use crate::exec::{InputEnd, InputError, ReadError, StopReason, TaskHandle};
+use crate::exec::spec::{Chunk, Placement, Progress, TaskEnd, TaskFacts, Timestamp};
+use crate::exec::{InputEnd, InputError, ReadError, TaskHandle, record};
 
 use super::kept::Kept;
+use super::space::Part;
 use super::tasks::Entry;
 
 /// A task that was started. Clones are the same task.
@@ -28,8 +31,14 @@ pub(crate) struct Task(Arc<Known>);
 
 #[derive(Debug)]
 struct Known {
-    id: TaskId,
+    facts: TaskFacts,
+    /// Its session's folder.
+    folder: PathBuf,
+    is_background: AtomicBool,
     is_stopping: AtomicBool,
+    ended_at: OnceLock<Timestamp>,
+    /// Its part of the disk while it runs.
+    part: Mutex<Option<Part>>,
     state: Mutex<State>,
 }
 
@@ -51,24 +60,79 @@ pub(crate) enum OutputError {
 }
 
 impl Task {
-    pub(super) fn new(handle: TaskHandle) -> Self {
+    /// One that runs.
+    pub(super) fn live(
+        handle: TaskHandle,
+        placement: Placement,
+        folder: &Path,
+        part: Option<Part>,
+    ) -> Self {
+        Task::new(handle.facts().clone(), placement, folder, part, State::Live(handle))
+    }
+
+    /// One that ended under an earlier daemon.
+    pub(super) fn kept(facts: TaskFacts, folder: &Path, at: Timestamp, end: TaskEnd) -> Self {
+        let kept = State::Kept(Arc::new(Kept::on_disk(Arc::new(end))));
+        let task = Task::new(facts, Placement::Background, folder, None, kept);
+        task.0.ended_at.get_or_init(|| at);
+        task
+    }
+
+    fn new(
+        facts: TaskFacts,
+        placement: Placement,
+        folder: &Path,
+        part: Option<Part>,
+        state: State,
+    ) -> Self {
         Task(Arc::new(Known {
-            id: handle.id().clone(),
+            facts,
+            folder: folder.to_owned(),
+            is_background: AtomicBool::new(placement == Placement::Background),
             is_stopping: AtomicBool::new(false),
-            state: Mutex::new(State::Live(handle)),
+            ended_at: OnceLock::new(),
+            part: Mutex::new(part),
+            state: Mutex::new(state),
         }))
     }
 
     /// Its id.
     pub(crate) fn id(&self) -> &TaskId {
-        &self.0.id
+        &self.0.facts.task
+    }
+
+    /// Its number.
+    pub(crate) fn number(&self) -> u64 {
+        self.id().number().unwrap_or_default()
+    }
+
+    /// What is told of it.
+    pub(crate) fn facts(&self) -> &TaskFacts {
+        &self.0.facts
+    }
+
+    /// It goes on in the background.
+    pub(super) fn set_background(&self) {
+        self.0.is_background.store(true, Ordering::SeqCst);
+    }
+
+    /// Its end was asked for before this daemon knew it.
+    pub(super) fn set_stopping(&self) {
+        self.0.is_stopping.store(true, Ordering::SeqCst);
     }
 
     /// Has the whole tree stopped. Returns at once; nothing happens to a task that has ended.
-    pub(crate) fn stop(&self, reason: StopReason) {
+    pub(crate) fn stop(&self, by: String) {
         if let State::Live(handle) = self.state() {
-            self.0.is_stopping.store(true, Ordering::SeqCst);
-            handle.stop(reason);
+            self.set_stopping();
+            handle.stop(by);
+        }
+    }
+
+    /// Sets the size of its terminal, if it has one and runs.
+    pub(crate) fn resize(&self, rows: u16, cols: u16) {
+        if let State::Live(handle) = self.state() {
+            handle.resize(rows, cols);
         }
     }
 
@@ -77,6 +141,22 @@ impl Task {
         match self.state() {
             State::Live(handle) => handle.ended().await,
             State::Kept(kept) => kept.end.clone(),
+        }
+    }
+
+    /// How the task of a call returned: as it ended, or as its program did where what it left goes on in the background.
+    pub(crate) async fn returned(&self) -> Arc<TaskEnd> {
+        match self.state() {
+            State::Live(handle) => handle.returned().await,
+            State::Kept(kept) => kept.end.clone(),
+        }
+    }
+
+    /// How its program ended, where what it left goes on in the background.
+    pub(crate) fn try_returned(&self) -> Option<Arc<TaskEnd>> {
+        match self.state() {
+            State::Live(handle) => handle.try_returned(),
+            State::Kept(_) => None,
         }
     }
 
@@ -94,6 +174,28 @@ impl Task {
             State::Live(handle) => handle.progress(),
             State::Kept(kept) => kept.progress(),
         }
+    }
+
+    /// Brings its progress up to date: all that it has printed by now counts. Tells how long ago it last printed something.
+    pub(crate) async fn measure(&self) -> Option<Duration> {
+        match self.state() {
+            State::Live(handle) if handle.try_ended().is_none() => handle.measure().await,
+            State::Live(_) | State::Kept(_) => None,
+        }
+    }
+
+    /// The file that holds a stream of it, if there is one.
+    pub(crate) fn file(&self, stream: Stream) -> Option<PathBuf> {
+        let name = match stream {
+            Stream::Stdout => "stdout",
+            Stream::Stderr => "stderr",
+        };
+        Some(record::path(&self.0.folder, self.id(), name)).filter(|path| path.exists())
+    }
+
+    /// Whether its end was asked for.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.0.is_stopping.load(Ordering::SeqCst)
     }
 
     /// Returns as soon as its progress differs from `seen`, or it has ended.
@@ -138,18 +240,22 @@ impl Task {
     /// Its state, as the tools name it.
     pub(crate) fn status(&self) -> TaskStatus {
         match self.try_ended() {
-            Some(end) => status_after(end.cause),
-            None if self.0.is_stopping.load(Ordering::SeqCst) => TaskStatus::Stopping,
+            Some(end) => TaskStatus::after(end.cause),
+            None if self.is_stopping() => TaskStatus::Stopping,
             None => TaskStatus::Running,
         }
     }
 
-    /// Lets go of the descriptors of a task that has ended.
+    /// Lets go of the descriptors of a task that has ended, and of its part of the disk.
     pub(super) fn keep(&self) {
         if let State::Live(handle) = self.state()
-            && let Some(kept) = handle.try_ended().and_then(|end| Kept::of(&handle, end))
+            && let Some(end) = handle.try_ended()
         {
-            *self.locked() = State::Kept(Arc::new(kept));
+            self.0.ended_at.get_or_init(Timestamp::now);
+            self.0.part.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(kept) = Kept::of(&handle, end) {
+                *self.locked() = State::Kept(Arc::new(kept));
+            }
         }
     }
 
@@ -160,6 +266,35 @@ impl Task {
     fn locked(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Removes files by a thread that may wait.
+    fn remove(&self, end: &TaskEnd, of: Removal) {
+        let (task, folder) = (self.id().clone(), self.0.folder.clone());
+        let paths: Vec<PathBuf> = files(end).map(|(path, _)| path.to_owned()).collect();
+        spawn_blocking(move || {
+            let warn = |path: &Path, error: io::Error| {
+                tracing::warn!(%task, path = %path.display(), %error, "a task's file cannot be removed");
+            };
+            for path in paths {
+                match std::fs::remove_file(&path) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => warn(&path, error),
+                    Ok(()) | Err(_) => {}
+                }
+            }
+            if of == Removal::Record
+                && let Err(error) = record::remove(&folder, &task)
+            {
+                warn(&folder, error);
+            }
+        });
+    }
+}
+
+/// How much of an ended task goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Removal {
+    Output,
+    Record,
 }
 
 impl Entry for Task {
@@ -167,24 +302,31 @@ impl Entry for Task {
         self.try_ended().is_some()
     }
 
+    fn ended_at(&self) -> Timestamp {
+        *self.0.ended_at.get_or_init(Timestamp::now)
+    }
+
+    fn placement(&self) -> Placement {
+        match self.0.is_background.load(Ordering::SeqCst) {
+            true => Placement::Background,
+            false => Placement::Foreground,
+        }
+    }
+
     fn bytes_on_disk(&self) -> u64 {
         self.try_ended().map_or(0, |end| files(&end).map(|(_, bytes)| bytes).sum())
     }
 
     fn discard(&self) {
-        let Some(end) = self.try_ended() else {
-            return;
-        };
-        let task = self.id().clone();
-        spawn_blocking(move || {
-            for (path, _) in files(&end) {
-                if let Err(error) = std::fs::remove_file(path)
-                    && error.kind() != io::ErrorKind::NotFound
-                {
-                    tracing::warn!(%task, path = %path.display(), %error, "output cannot be removed");
-                }
-            }
-        });
+        if let Some(end) = self.try_ended() {
+            self.remove(&end, Removal::Output);
+        }
+    }
+
+    fn forget(&self) {
+        if let Some(end) = self.try_ended() {
+            self.remove(&end, Removal::Record);
+        }
     }
 }
 
@@ -198,22 +340,12 @@ fn files(end: &TaskEnd) -> impl Iterator<Item = (&Path, u64)> {
     })
 }
 
-/// The state of a task that ended so (tools, "Background tasks").
-const fn status_after(cause: Cause) -> TaskStatus {
-    match cause {
-        Cause::Exited => TaskStatus::Completed,
-        Cause::Signaled | Cause::TimedOut | Cause::Killed | Cause::OomKilled => TaskStatus::Killed,
-        Cause::FailedToStart | Cause::Lost | Cause::Rejected => TaskStatus::Failed,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::exec::spec::StreamEnd;
     use brattice_policy::Mode;
-    use brattice_protocol::outcome::Lost;
-    use std::time::Duration;
+    use brattice_protocol::outcome::{Cause, Lost};
 
     #[test]
     fn what_is_on_disk_is_what_was_neither_dropped_nor_lost() {
@@ -238,16 +370,9 @@ mod tests {
             leftovers: None,
             unkillable: Vec::new(),
             mode: Mode::ReadOnly,
-            layers: brattice_policy::layer::LayerReport::default(),
+            layers: Arc::default(),
         };
         let files: Vec<_> = files(&end).collect();
         assert_eq!(files, [(Path::new("/s/bash-1.stdout"), 77)]);
-    }
-
-    #[test]
-    fn a_state_follows_from_the_cause() {
-        assert_eq!(status_after(Cause::Exited), TaskStatus::Completed);
-        assert_eq!(status_after(Cause::TimedOut), TaskStatus::Killed);
-        assert_eq!(status_after(Cause::Lost), TaskStatus::Failed);
     }
 }

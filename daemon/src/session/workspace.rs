@@ -2,9 +2,9 @@
 //!
 //! Paths come from a client that runs as the same user, so the checks keep it from hurting itself: every root is an
 //! existing folder under its canonical name, none is `/`, none holds (or lies in) what the daemon itself lives on,
-//! which a command could then rewrite to leave its sandbox, and none lies where files are the kernel's own state, as
-//! [`filesystem`] knows it. The roots are decided here, once: neither the cwd nor a
-//! request's `workdir` widens anything. That a root is still the same folder when a command starts is for `exec` to
+//! which a command could then rewrite to leave its sandbox, and none lies where files are the kernel's own state or
+//! those of another mount, as [`filesystem`] knows it. The roots are decided here, once: neither the cwd nor a request's
+//! `workdir` widens anything. That a root is still the same folder when a command starts is for `exec` to
 //! check; which git directories belong to it is for [`gitdir`] to say.
 
 use std::io;
@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 use brattice_policy::{Root, RootKind};
 use brattice_protocol::session::OpenParams;
 
-use super::{filesystem, gitdir};
+use super::filesystem::{self, Forbidden};
+use super::gitdir;
 
 /// Paths that the daemon lives on, canonical. No root may hold one of them.
 #[derive(Clone, Debug)]
@@ -24,6 +25,8 @@ pub(crate) struct OwnPaths {
     pub(crate) sockets: Vec<PathBuf>,
     /// The daemon's program.
     pub(crate) executable: PathBuf,
+    /// The configuration files by every path that leads there, whether or not they exist.
+    pub(crate) configuration: Vec<PathBuf>,
 }
 
 /// The folders of a session.
@@ -57,6 +60,8 @@ pub(crate) enum Own {
     Sockets,
     /// The program.
     Executable,
+    /// A configuration file.
+    Configuration,
 }
 
 /// Why a session cannot be opened on these folders.
@@ -86,6 +91,11 @@ pub(crate) enum WorkspaceError {
     /// Its files are no data: writing there changes processes, the kernel or devices.
     #[error("{role} {root:?} is on {kind}, which holds the kernel's own state or devices")]
     Kernel { role: Role, root: PathBuf, kind: &'static str },
+    /// Commands would write to another mount, which is no root.
+    #[error(
+        "{role} {root:?} is, holds or lies in the upper layer of the overlay on {merged:?}, where what is written to it shows up"
+    )]
+    OverlayUpper { role: Role, root: PathBuf, merged: PathBuf },
     /// A root would let commands rewrite the daemon.
     #[error("{role} {:?} would open the daemon's {own} {:?} to commands", root, own_path)]
     HoldsOwn { role: Role, root: PathBuf, own: Own, own_path: PathBuf },
@@ -109,8 +119,11 @@ impl WorkspaceError {
             WorkspaceError::Kernel { .. } => {
                 "give a folder on a file system for data; a link in the path may lead elsewhere than expected"
             }
+            WorkspaceError::OverlayUpper { .. } => {
+                "open the folder that the overlay is mounted on, or one apart from its layers"
+            }
             WorkspaceError::HoldsOwn { .. } => {
-                "name a folder that does not hold it (--workspace DIR), or start a bratticed from elsewhere or with other --state and --socket"
+                "name a folder that does not hold it (--workspace DIR), or start a bratticed from elsewhere or with other --state, --socket and --config"
             }
         }
     }
@@ -180,12 +193,17 @@ fn folder(role: Role, given: &str, path: &Path) -> Result<PathBuf, WorkspaceErro
     Ok(resolved)
 }
 
-/// Refuses a root on a file system that is no place for data.
+/// Refuses a root that is no place for data.
 fn is_for_data(root: &Root) -> Result<(), WorkspaceError> {
     let role = root.kind.into();
     match filesystem::forbidden(&root.path) {
         Ok(None) => Ok(()),
-        Ok(Some(kind)) => Err(WorkspaceError::Kernel { role, root: root.path.clone(), kind }),
+        Ok(Some(Forbidden::Kernel(kind))) => {
+            Err(WorkspaceError::Kernel { role, root: root.path.clone(), kind })
+        }
+        Ok(Some(Forbidden::OverlayUpper { merged })) => {
+            Err(WorkspaceError::OverlayUpper { role, root: root.path.clone(), merged })
+        }
         Err(error) => Err(WorkspaceError::Unresolved {
             role,
             path: root.path.display().to_string(),
@@ -199,9 +217,11 @@ impl OwnPaths {
     /// sessions are.
     fn check(&self, root: &Root) -> Result<(), WorkspaceError> {
         let sockets = self.sockets.iter().map(|path| (Own::Sockets, path));
+        let configuration = self.configuration.iter().map(|path| (Own::Configuration, path));
         let held = [(Own::State, &self.state), (Own::Executable, &self.executable)]
             .into_iter()
             .chain(sockets)
+            .chain(configuration)
             .find(|(own, path)| {
                 path.starts_with(&root.path) || (*own == Own::State && root.path.starts_with(path))
             });
@@ -244,6 +264,7 @@ impl std::fmt::Display for Own {
             Own::State => "state folder",
             Own::Sockets => "socket folder",
             Own::Executable => "executable",
+            Own::Configuration => "configuration",
         })
     }
 }

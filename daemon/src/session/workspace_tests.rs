@@ -10,6 +10,7 @@ fn scratch() -> (Scratch, OwnPaths) {
         state: scratch.folder("daemon/state"),
         sockets: vec![scratch.folder("daemon/run")],
         executable: scratch.folder("daemon/bin").join("bratticed"),
+        configuration: vec![scratch.folder("daemon/config").join("brattice/config.toml")],
     };
     scratch.folder("ws/sub");
     scratch.file("ws/file", "");
@@ -83,6 +84,7 @@ fn a_root_that_holds_what_the_daemon_lives_on_is_refused() {
         ("daemon/state/sessions/x", "state folder", "daemon/state"),
         ("daemon/run", "socket folder", "daemon/run"),
         ("daemon/bin", "executable", "daemon/bin/bratticed"),
+        ("daemon/config", "configuration", "daemon/config/brattice/config.toml"),
     ];
     for (root, kind, path) in cases {
         let (root, path) = (scratch.path(root), scratch.path(path));

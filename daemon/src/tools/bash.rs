@@ -1,60 +1,88 @@
-//! The tool `bash`, in the foreground: a command from its arguments to its end.
+//! The tool `bash`: a command from its arguments to its end, or into the background.
 //!
 //! It needs no more than the session's mode. Every fault is a result, in words: one of the arguments, one that keeps the
 //! command from starting, and one of the session, which cannot take the call just then.
 
+use std::sync::Arc;
+
 use brattice_policy::Mode;
 use brattice_policy::layer::LayerReport;
+use brattice_protocol::RpcError;
+use brattice_protocol::audit::Actor;
 use brattice_protocol::outcome::Cause;
 use brattice_protocol::tools::Stream;
-use brattice_protocol::{RpcError, TaskId};
 use serde_json::{Map, Value};
 
-use crate::exec::StopReason;
-use crate::exec::spec::{Chunk, Program, Stdin, StreamEnd, TaskEnd};
+use crate::exec::spec::{self, Chunk, LeftoverFate, Program, Stdin, StreamEnd, Streams, TaskEnd};
 use crate::fault::chain;
-use crate::session::{Command, RunningCall, Session, StartError, Task};
-use crate::toolset::render::{CallFate, CommandText, Rendered, render_command};
-use crate::toolset::{BashArguments, Timeout, Toolset, parse_bash};
+use crate::session::{Command, Cursor, RunningCall, Session, StartError, Task};
+use crate::toolset::render::{
+    CallFate, CommandText, Facts, Rendered, Said, render_command, render_not_run, render_started,
+};
+use crate::toolset::{BashArguments, Input, Placement, Timeout, parse_bash};
 
 use super::call::{Answer, Keeping, Report};
 use super::watch::Watcher;
 
+/// Why a withdrawn call's command is killed.
+const CANCELLED: &str = "cancelled";
+
 /// Runs one call of `bash`.
 pub(super) async fn run(
-    session: &Session,
+    session: &Arc<Session>,
     call: &RunningCall,
     arguments: &Map<String, Value>,
     report: &mut Report<'_>,
 ) -> Answer {
     let toolset = session.toolset();
-    let arguments = match parse_bash(toolset, arguments) {
+    let arguments = match parse_bash(session.tools(), arguments) {
         Ok(arguments) => arguments,
         Err(fault) => return Answer::refused(toolset.error(&fault.to_string())),
     };
     report.set_title(title(&arguments));
-    let command = Command {
-        program: Program::Bash(arguments.command),
-        cwd: session.working_directory(arguments.workdir.as_deref()),
-        stdin: Stdin::Null,
-        streams: toolset.streams,
-        timeout: Some(arguments.timeout.limit),
+    let BashArguments { command, workdir, placement, input, description: _ } = arguments;
+    let (timeout, task_placement) = match placement {
+        Placement::Foreground(timeout) => (Some(timeout.limit), spec::Placement::Foreground),
+        Placement::Background(limit) => (limit, spec::Placement::Background),
     };
-    let answer = match session.start(command).await {
-        Ok(task) => finish(session, call, &task, arguments.timeout, report).await,
-        Err(StartError::NotStarted { task, mode, layers, source }) => {
-            let end = not_started(mode, layers, chain(&source));
-            refused_by_start(toolset, &task, &end, arguments.timeout)
+    let command = Command {
+        program: Program::Bash(command),
+        cwd: session.working_directory(workdir.as_deref()),
+        stdin: match input {
+            Input::None => Stdin::Null,
+            Input::Pipe => Stdin::Pipe,
+            Input::Terminal => Stdin::Terminal,
+        },
+        streams: if input == Input::Terminal { Streams::Merged } else { toolset.streams },
+        timeout,
+        idle_timeout: None,
+        placement: task_placement,
+        call: Some(call.id().clone()),
+    };
+    let answer = match (session.start(command).await, placement) {
+        (Ok(task), Placement::Foreground(timeout)) => {
+            finish(session, call, &task, timeout, report).await
         }
-        Err(error) => return Answer::turned_away(toolset.error(&turned_away(&error))),
+        (Ok(task), Placement::Background(_)) => {
+            report.started(task.id());
+            session.background(&task);
+            let Said { text, facts } = render_started(task.id());
+            Answer::told(text, Facts::State(facts))
+        }
+        (Err(StartError::NotStarted { task, mode, layers, source }), _) => {
+            let end = not_started(mode, layers, chain(&source));
+            render_not_run(toolset, &task, &end).into()
+        }
+        (Err(error), _) => {
+            return Answer::turned_away(toolset.error(&turned_away(RpcError::from(&error))));
+        }
     };
     session.count_command();
     answer
 }
 
-/// Why the session did not take the command, and the way out.
-fn turned_away(error: &StartError) -> String {
-    let fault = RpcError::from(error);
+/// Why a call was not taken, and the way out.
+pub(super) fn turned_away(fault: RpcError) -> String {
     match fault.data.hint {
         Some(hint) => format!("{}; {hint}", fault.message),
         None => fault.message,
@@ -63,7 +91,7 @@ fn turned_away(error: &StartError) -> String {
 
 /// Waits for the command's end, or stops it where the call is withdrawn, and puts it into words.
 async fn finish(
-    session: &Session,
+    session: &Arc<Session>,
     call: &RunningCall,
     task: &Task,
     timeout: Timeout,
@@ -74,16 +102,19 @@ async fn finish(
     let mut fate = CallFate::Finished;
     let end = loop {
         tokio::select! {
-            end = task.ended() => break end,
+            end = task.returned() => break end,
             () = call.cancelled(), if fate == CallFate::Finished => {
                 fate = CallFate::Cancelled;
-                task.stop(StopReason::Cancelled);
+                session.kill(task, Actor::Client, CANCELLED.to_owned());
             }
             () = watcher.run() => {}
         }
     };
-    // First, so that small outputs are read once.
-    session.ended(task);
+    let is_adopted = matches!(&end.leftovers, Some(left) if left.fate == LeftoverFate::Adopted);
+    if !is_adopted {
+        // First, so that small outputs are read once.
+        session.ended(task);
+    }
     watcher.finish().await;
     // A command may have ended by itself just before it was to be stopped; then its end is told as it was.
     if end.cause != Cause::Killed {
@@ -95,6 +126,10 @@ async fn finish(
         Some(end) => tail(task, Stream::Stderr, end, bytes).await,
         None => Chunk::default(),
     };
+    if is_adopted {
+        let stderr = end.stderr.as_ref().map_or(0, |stream| stream.bytes);
+        session.adopt(task, Cursor { stdout: end.stdout.bytes, stderr, ..Cursor::default() });
+    }
     let text =
         CommandText { task: task.id(), end: &end, stdout: &stdout, stderr: &stderr, timeout, fate };
     render_command(session.toolset(), &text).into()
@@ -110,13 +145,6 @@ async fn tail(task: &Task, stream: Stream, end: &StreamEnd, bytes: usize) -> Chu
         tracing::error!(task = %task.id(), error = %chain(&error), "output cannot be read");
         Chunk { data: Vec::new(), offset: end.bytes, skipped: end.bytes }
     })
-}
-
-fn refused_by_start(toolset: &Toolset, task: &TaskId, end: &TaskEnd, timeout: Timeout) -> Answer {
-    let nothing = Chunk::default();
-    let fate = CallFate::Finished;
-    let text = CommandText { task, end, stdout: &nothing, stderr: &nothing, timeout, fate };
-    render_command(toolset, &text).into()
 }
 
 /// The outcome of a command that never ran.
@@ -135,7 +163,7 @@ fn not_started(mode: Mode, layers: LayerReport, reason: String) -> TaskEnd {
         leftovers: None,
         unkillable: Vec::new(),
         mode,
-        layers,
+        layers: Arc::new(layers),
     }
 }
 
@@ -153,19 +181,22 @@ fn title(arguments: &BashArguments) -> String {
 
 impl From<Rendered> for Answer {
     fn from(Rendered { text, is_error, outcome }: Rendered) -> Self {
-        Answer { text, is_error, outcome: Some(outcome), kept: Keeping::Kept }
+        let facts = Some(Facts::Command(Box::new(outcome)));
+        Answer { text, is_error, facts, kept: Keeping::Kept }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::toolset::{SessionTools, Toolset};
     use brattice_protocol::session::ToolsetName;
     use serde_json::json;
 
     fn arguments(value: Value) -> BashArguments {
         let Value::Object(arguments) = value else { unreachable!() };
-        parse_bash(Toolset::of(ToolsetName::Standard), &arguments).unwrap()
+        let tools = SessionTools::of(Toolset::of(ToolsetName::Standard), &[]);
+        parse_bash(tools, &arguments).unwrap()
     }
 
     #[test]
@@ -182,15 +213,10 @@ mod tests {
     #[test]
     fn a_command_that_did_not_start_has_no_code_and_says_why() {
         let end = not_started(Mode::ReadOnly, LayerReport::default(), "chdir: no".to_owned());
-        let timeout = arguments(json!({"command": "true"})).timeout;
-        let answer = refused_by_start(
-            Toolset::of(ToolsetName::Standard),
-            &TaskId::new("bash-1"),
-            &end,
-            timeout,
-        );
-        let outcome = answer.outcome.unwrap();
-        assert_eq!((answer.text.as_str(), answer.is_error), ("chdir: no", true));
+        let task = brattice_protocol::TaskId::new("bash-1");
+        let rendered = render_not_run(Toolset::of(ToolsetName::Standard), &task, &end);
+        assert_eq!((rendered.text.as_str(), rendered.is_error), ("chdir: no", true));
+        let outcome = rendered.outcome;
         assert_eq!(
             (outcome.cause, outcome.exit_code, outcome.signal),
             (Cause::FailedToStart, None, None)

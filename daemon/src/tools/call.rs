@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use brattice_protocol::outcome::CommandOutcome;
+use brattice_protocol::audit::{self, Event};
 use brattice_protocol::tools::{
     CallFinished, CallParams, CallResult, CallStarted, CallStatus, Content, META_CALL,
 };
@@ -12,9 +12,11 @@ use serde_json::{Map, Value};
 
 use crate::server::{Body, Delivery};
 use crate::session::{Admission, RunningCall, Session};
-use crate::toolset::{self, ToolKind};
+use crate::toolset::ToolKind;
+use crate::toolset::render::Facts;
 
-use super::bash;
+use super::news::News;
+use super::{bash, tasks};
 
 /// Runs a call, or finds what it gave when it was sent before.
 ///
@@ -32,21 +34,51 @@ pub(crate) async fn call(
 }
 
 async fn run(
-    session: &Session,
+    session: &Arc<Session>,
     call: RunningCall,
     params: &CallParams<Value>,
 ) -> Result<Body, RpcError> {
     let mut report = Report::new(session, call.id(), &params.name);
     let toolset = session.toolset();
-    let answer = match (toolset::find(session.disabled(), &params.name), &params.arguments) {
+    let asked = Event::Call {
+        session: session.id().clone(),
+        call: call.id().clone(),
+        tool: params.name.clone(),
+        arguments: audit::redact(&params.arguments),
+    };
+    if let Err(error) = session.audit().record_before(&asked) {
+        let text = bash::turned_away(RpcError::from(error));
+        let result = Body::of(&Answer::turned_away(toolset.error(&text)).into_result(call.id()))?;
+        call.withdraw(result.clone());
+        return Ok(result);
+    }
+    let mut answer = match (session.tools().find(&params.name), &params.arguments) {
         (Err(unknown), _) => Answer::refused(toolset.error(&unknown.to_string())),
-        (Ok(ToolKind::Bash), Value::Object(arguments)) => {
-            bash::run(session, &call, arguments, &mut report).await
+        (Ok(tool), Value::Object(arguments)) => {
+            let report = &mut report;
+            let answer = match tool {
+                ToolKind::Bash => Ok(bash::run(session, &call, arguments, report).await),
+                ToolKind::TaskOutput => tasks::output(session, &call, arguments, report).await,
+                ToolKind::TaskKill => tasks::kill(session, arguments, report),
+                ToolKind::TaskList => tasks::list(session, arguments, report).await,
+                ToolKind::TaskInput => tasks::input(session, &call, arguments, report).await,
+            };
+            answer.unwrap_or_else(|fault| Answer::refused(toolset.error(&fault.to_string())))
         }
         (Ok(_), other) => Answer::refused(toolset.error(&no_object(other))),
     };
+    News::take(session).append(&mut answer.text);
     // From here to the answer nothing waits, so that the notification and the answer are written together.
-    report.finished(if answer.is_error { CallStatus::Failed } else { CallStatus::Completed });
+    let status = if answer.is_error { CallStatus::Failed } else { CallStatus::Completed };
+    let outcome = answer.facts.as_ref().and_then(Facts::outcome);
+    session.audit().record(&Event::CallFinished {
+        session: session.id().clone(),
+        call: call.id().clone(),
+        status,
+        cause: outcome.map(|outcome| outcome.cause),
+        exit_code: outcome.and_then(|outcome| outcome.exit_code),
+    });
+    report.finished(status);
     let kept = answer.kept;
     let result = Body::of(&answer.into_result(call.id()))?;
     match kept {
@@ -76,8 +108,8 @@ pub(super) struct Answer {
     pub(super) text: String,
     /// Whether the call failed as a call.
     pub(super) is_error: bool,
-    /// The same facts as data; none where nothing came to run.
-    pub(super) outcome: Option<CommandOutcome>,
+    /// The same facts as data; none where nothing came of the call.
+    pub(super) facts: Option<Facts>,
     /// Whether the call's id is used up.
     pub(super) kept: Keeping,
 }
@@ -92,9 +124,14 @@ pub(super) enum Keeping {
 }
 
 impl Answer {
+    /// A call that did what it was asked to.
+    pub(super) fn told(text: String, facts: Facts) -> Self {
+        Answer { text, is_error: false, facts: Some(facts), kept: Keeping::Kept }
+    }
+
     /// A call that came to nothing, and why.
     pub(super) fn refused(text: String) -> Self {
-        Answer { text, is_error: true, outcome: None, kept: Keeping::Kept }
+        Answer { text, is_error: true, facts: None, kept: Keeping::Kept }
     }
 
     /// A call that the session could not take, and why.
@@ -102,11 +139,11 @@ impl Answer {
         Answer { kept: Keeping::MayRunAgain, ..Answer::refused(text) }
     }
 
-    fn into_result(self, call: &CallId) -> CallResult<Option<CommandOutcome>> {
+    fn into_result(self, call: &CallId) -> CallResult<Option<Facts>> {
         CallResult {
             content: vec![Content::Text { text: self.text }],
             is_error: self.is_error,
-            structured_content: self.outcome,
+            structured_content: self.facts,
             meta: Map::from_iter([(META_CALL.to_owned(), call.as_str().into())]),
         }
     }
@@ -118,6 +155,7 @@ pub(super) struct Report<'a> {
     call: &'a CallId,
     tool: &'a str,
     title: String,
+    kind: &'static str,
     stage: Told,
 }
 
@@ -130,7 +168,13 @@ enum Told {
 
 impl<'a> Report<'a> {
     fn new(session: &'a Session, call: &'a CallId, tool: &'a str) -> Self {
-        Report { session, call, tool, title: tool.to_owned(), stage: Told::Nothing }
+        let (title, kind, stage) = (tool.to_owned(), "execute", Told::Nothing);
+        Report { session, call, tool, title, kind, stage }
+    }
+
+    /// It only looks at something (tools, "Editor shape").
+    pub(super) fn set_read(&mut self) {
+        self.kind = "read";
     }
 
     /// What the call is, in a line for people.
@@ -158,7 +202,7 @@ impl<'a> Report<'a> {
             call: self.call.clone(),
             tool: self.tool.to_owned(),
             title: self.title.clone(),
-            kind: "execute".to_owned(),
+            kind: self.kind.to_owned(),
             locations: Vec::new(),
             task,
         };

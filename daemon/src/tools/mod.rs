@@ -18,6 +18,8 @@
 
 mod bash;
 mod call;
+mod news;
+mod tasks;
 mod watch;
 
 pub(crate) use call::call;

@@ -1,70 +1,17 @@
-//! The declarations of a session's tools, in MCP's shape and in those of two model vendors. Numbers in the
-//! descriptions come from the toolset, so that they cannot differ from what applies.
+//! The declarations of a session's tools, in MCP's shape and in those of two model vendors. What a declaration says of
+//! its tool is written in `describe`.
 
 use brattice_protocol::tools::{Annotations, Tool, ToolFormat};
 use serde_json::{Map, Value, json};
 
-use super::arguments::MAX_COMMAND_BYTES;
-use super::definition::{Toolset, UnknownArguments};
+use super::definition::UnknownArguments;
+use super::describe::description;
 use super::parameter::Presence;
-
-/// The name of the tool that runs commands.
-const BASH: &str = "bash";
-
-/// A call's tool that the session does not declare.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown tool `{name}`: expected one of {declared}")]
-pub(crate) struct UnknownTool {
-    /// The name, shortened.
-    name: String,
-    /// The session's tools.
-    declared: String,
-}
-
-/// A tool that a session can call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ToolKind {
-    /// Runs a command.
-    Bash,
-}
-
-impl ToolKind {
-    /// Every tool, in the order of declaration.
-    const ALL: [ToolKind; 1] = [ToolKind::Bash];
-
-    /// The name that a call uses.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            ToolKind::Bash => BASH,
-        }
-    }
-
-    fn declaration(self, toolset: &Toolset) -> Tool {
-        match self {
-            ToolKind::Bash => bash(toolset),
-        }
-    }
-}
-
-/// The tools of a session, less those that it disabled.
-fn enabled(disable: &[String]) -> impl Iterator<Item = ToolKind> {
-    ToolKind::ALL.into_iter().filter(|tool| !disable.iter().any(|name| name == tool.name()))
-}
+use super::tool::{SessionTools, ToolKind};
 
 /// The declarations of a session's tools, in the toolset's order.
-pub(crate) fn declarations(toolset: &Toolset, disable: &[String]) -> Vec<Tool> {
-    enabled(disable).map(|tool| tool.declaration(toolset)).collect()
-}
-
-/// The tool of that name among those that a session declares.
-pub(crate) fn find(disable: &[String], name: &str) -> Result<ToolKind, UnknownTool> {
-    enabled(disable).find(|tool| tool.name() == name).ok_or_else(|| {
-        let declared: Vec<_> = enabled(disable).map(|tool| format!("`{}`", tool.name())).collect();
-        UnknownTool {
-            name: name.chars().take(60).collect(),
-            declared: if declared.is_empty() { "none".to_owned() } else { declared.join(", ") },
-        }
-    })
+pub(crate) fn declarations(tools: SessionTools<'_>) -> Vec<Tool> {
+    tools.kinds().map(|kind| declaration(tools, kind)).collect()
 }
 
 /// A declaration in the shape that was asked for.
@@ -93,24 +40,41 @@ pub(crate) fn format(tool: &Tool, format: ToolFormat) -> Value {
     }
 }
 
-fn bash(toolset: &Toolset) -> Tool {
+fn declaration(tools: SessionTools<'_>, kind: ToolKind) -> Tool {
     Tool {
-        name: BASH.to_owned(),
-        title: "Run a command".to_owned(),
-        description: bash_description(toolset),
-        input_schema: bash_schema(toolset),
-        // The worst that a mode allows: the mode can change after the declaration was read.
-        annotations: Annotations {
-            read_only_hint: false,
-            destructive_hint: true,
-            idempotent_hint: false,
-            open_world_hint: true,
-        },
+        name: kind.name().to_owned(),
+        title: title(kind).to_owned(),
+        description: description(tools, kind),
+        input_schema: schema(tools, kind),
+        annotations: annotations(kind),
     }
 }
 
-fn bash_schema(toolset: &Toolset) -> Value {
-    let parameters = toolset.bash.parameters;
+const fn title(kind: ToolKind) -> &'static str {
+    match kind {
+        ToolKind::Bash => "Run a command",
+        ToolKind::TaskOutput => "Read a background task",
+        ToolKind::TaskKill => "End a background task",
+        ToolKind::TaskList => "List background tasks",
+        ToolKind::TaskInput => "Send input to a task",
+    }
+}
+
+/// The worst that a mode allows: the mode can change after the declaration was read. What is sent to a program can make
+/// it do whatever a command can.
+const fn annotations(kind: ToolKind) -> Annotations {
+    let [read_only_hint, destructive_hint, idempotent_hint, open_world_hint] = match kind {
+        ToolKind::Bash | ToolKind::TaskInput => [false, true, false, true],
+        // The next read tells what is new since this one.
+        ToolKind::TaskOutput => [true, false, false, false],
+        ToolKind::TaskKill => [false, true, true, false],
+        ToolKind::TaskList => [true, false, true, false],
+    };
+    Annotations { read_only_hint, destructive_hint, idempotent_hint, open_world_hint }
+}
+
+fn schema(tools: SessionTools<'_>, kind: ToolKind) -> Value {
+    let parameters = tools.parameters(kind);
     let properties: Map<String, Value> = parameters
         .iter()
         .map(|parameter| (parameter.name.to_owned(), parameter.schema()))
@@ -120,168 +84,138 @@ fn bash_schema(toolset: &Toolset) -> Value {
         .filter(|parameter| parameter.presence == Presence::Required)
         .map(|parameter| parameter.name)
         .collect();
-    let mut schema = json!({"type": "object", "properties": properties, "required": required});
-    if toolset.bash.unknown == UnknownArguments::Refuse {
+    let mut schema = json!({"type": "object", "properties": properties});
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    if tools.toolset().unknown == UnknownArguments::Refuse {
         schema["additionalProperties"] = Value::Bool(false);
     }
     schema
 }
 
-fn bash_description(toolset: &Toolset) -> String {
-    let Toolset { limits, grace, output, .. } = toolset;
-    format!(
-        "\
-Runs a command in bash within the session's sandbox and returns what it printed.
-
-Each call is a fresh `bash -c`: files stay, but no directory change, variable or function outlives the call. \
-Standard input is empty and there is no terminal, so a program that asks gets no answer; use its options that \
-avoid questions. What may be read, written and reached is decided by the session's sandbox mode; an access that \
-it forbids fails inside the command with an ordinary error such as `Permission denied`.
-
-Limits: the command may be {command} bytes long and hold anything but NUL. It is stopped after `timeoutMs` \
-milliseconds ({default} unless given, {max} at most): SIGTERM to everything that it started, SIGKILL {grace} s \
-later to what is left. The call returns when the shell exits; processes that it left in the background are \
-stopped. Of each stream the last {kept} bytes are shown.
-
-Result: standard output, then, if there is any, a line `[stderr]` and standard error; `(no output)` if nothing \
-was printed. Bytes that are not UTF-8 are shown as U+FFFD. {output} These lines may follow, each added by the \
-tool and not printed by the command:
-- `[stdout truncated: N bytes omitted; full output: PATH]`: only the end is shown and the file holds the rest, \
-unless it says `file unavailable`; the same for stderr.
-- `[stdout dropped: N bytes from the middle, offsets A-B]`: the stream outgrew its cap and the file lacks these.
-- `[output lost: ENOSPC]`: output could not be kept, here because the disk was full. The command ran on.
-- `[stopped N processes left running]`: what the shell left behind and is gone now.
-- `[could not be killed: NAME (pid N)]`: what is still there in spite of SIGKILL.
-- `[timeout clamped to {max}ms]`: a longer limit was asked for.
-- `[timed out after Nms]`: the limit passed; the output up to then is shown.
-- `[out of memory]`: the kernel ended the command for want of memory.
-- `[killed]` or `[killed: REASON]`: somebody else stopped the command.
-- `[lost: …]`: the process that watched the command died, so how it ended is not known.
-- `[killed by signal: SIGKILL]`: a signal ended the shell, and there is no exit code.
-- `[exit code: N]`: the shell's exit code where it is not 0. Such a result is no failure of the tool.
-- `[cancelled]`: the call was withdrawn; the output up to then is shown.",
-        command = MAX_COMMAND_BYTES,
-        default = limits.default.as_millis(),
-        max = limits.max.as_millis(),
-        grace = grace.as_secs(),
-        kept = output.kept_bytes,
-        output = output.words,
-    )
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::collections::BTreeMap;
 
     use brattice_protocol::session::ToolsetName;
 
     use super::*;
+    use crate::toolset::Toolset;
 
     const STANDARD: &str = include_str!("testdata/standard.json");
     const DSH: &str = include_str!("testdata/dsh.json");
 
-    fn declared(name: ToolsetName) -> Tool {
-        declarations(Toolset::of(name), &[]).remove(0)
+    fn declared(name: ToolsetName, disabled: &[&str]) -> Vec<Tool> {
+        let disabled: Vec<String> = disabled.iter().map(|name| (*name).to_owned()).collect();
+        declarations(SessionTools::of(Toolset::of(name), &disabled))
     }
 
-    /// The names of a schema's properties that are not declared yet; everything else must agree.
-    fn not_yet_declared(name: ToolsetName, contract: &str) -> BTreeSet<String> {
-        let contract: Value = serde_json::from_str(contract).unwrap();
-        let tool = declared(name);
-        assert_eq!(contract["name"], tool.name.as_str());
-        let mut schema = tool.input_schema;
-        let wanted = contract["parameters"].as_object().unwrap();
-        assert_eq!(schema["type"], wanted["type"]);
-        assert_eq!(schema["required"], wanted["required"]);
-        let properties = schema["properties"].as_object_mut().unwrap();
-        for (name, property) in &mut *properties {
+    fn tool(name: ToolsetName, kind: ToolKind) -> Tool {
+        let tools = declared(name, &[]);
+        tools.into_iter().find(|tool| tool.name == kind.name()).unwrap()
+    }
+
+    /// The contract's tools as far as there are any yet, by name and in the order of declaration.
+    fn contract(text: &str) -> Vec<(String, Value)> {
+        let tools: Vec<Value> = serde_json::from_str(text).unwrap();
+        let name = |tool: &Value| tool["name"].as_str().unwrap().to_owned();
+        tools.iter().map(|tool| (name(tool), tool["parameters"].clone())).collect()
+    }
+
+    /// A schema less its descriptions, all of which must be there, and less what closes it.
+    fn bare(mut schema: Value) -> Value {
+        schema.as_object_mut().unwrap().remove("additionalProperties");
+        for (name, property) in schema["properties"].as_object_mut().unwrap() {
             let words = property.as_object_mut().unwrap().remove("description");
             assert!(words.is_some_and(|words| words.is_string()), "{name} is described");
-            assert_eq!(property, &wanted["properties"][name], "{name}");
         }
-        let wanted = wanted["properties"].as_object().unwrap().keys();
-        wanted.filter(|name| !properties.contains_key(*name)).cloned().collect()
+        schema
     }
 
     #[test]
-    fn schemas_are_those_of_the_contract_less_what_comes_later() {
-        let later = ["justification", "run_in_background", "sandbox_permissions"];
-        assert!(not_yet_declared(ToolsetName::Dsh, DSH).iter().eq(later));
-        let later = ["justification", "run_in_background", "sandbox_permissions", "stdin", "tty"];
-        assert!(not_yet_declared(ToolsetName::Standard, STANDARD).iter().eq(later));
+    fn schemas_are_those_of_the_contract_less_escalation() {
+        for (name, text) in [(ToolsetName::Standard, STANDARD), (ToolsetName::Dsh, DSH)] {
+            let mut wanted = contract(text);
+            for later in ["sandbox_permissions", "justification"] {
+                wanted[0].1["properties"].as_object_mut().unwrap().remove(later).unwrap();
+            }
+            let declared: Vec<_> = declared(name, &[])
+                .into_iter()
+                .map(|tool| (tool.name, bare(tool.input_schema)))
+                .collect();
+            assert_eq!(declared, wanted);
+        }
     }
 
     #[test]
     fn a_schema_is_closed_where_unknown_arguments_are_refused() {
-        let schema = declared(ToolsetName::Standard).input_schema;
-        assert_eq!(schema["additionalProperties"], false);
-        let schema = declared(ToolsetName::Dsh).input_schema;
-        assert_eq!(schema.get("additionalProperties"), None);
-    }
-
-    #[test]
-    fn descriptions_state_the_limits_that_apply() {
-        let description = declared(ToolsetName::Dsh).description;
-        for stated in ["(120000 unless given, 600000 at most)", "SIGKILL 3 s", "last 64000 bytes"] {
-            assert!(description.contains(stated), "{stated}: {description}");
+        for tool in declared(ToolsetName::Standard, &[]) {
+            assert_eq!(tool.input_schema["additionalProperties"], false);
         }
-        assert!(declared(ToolsetName::Standard).description.contains("SIGKILL 5 s"));
-    }
-
-    #[test]
-    fn descriptions_explain_every_marker() {
-        let description = declared(ToolsetName::Standard).description;
-        for marker in [
-            "`[stderr]`",
-            "`(no output)`",
-            "`[stdout truncated: N bytes omitted; full output: PATH]`",
-            "`file unavailable`",
-            "`[stdout dropped: N bytes from the middle, offsets A-B]`",
-            "`[output lost: ENOSPC]`",
-            "`[stopped N processes left running]`",
-            "`[could not be killed: NAME (pid N)]`",
-            "`[timeout clamped to 600000ms]`",
-            "`[timed out after Nms]`",
-            "`[out of memory]`",
-            "`[killed]`",
-            "`[killed: REASON]`",
-            "`[lost: …]`",
-            "`[killed by signal: SIGKILL]`",
-            "`[exit code: N]`",
-            "`[cancelled]`",
-        ] {
-            assert!(description.contains(marker), "{marker}");
+        for tool in declared(ToolsetName::Dsh, &[]) {
+            assert_eq!(tool.input_schema.get("additionalProperties"), None);
         }
     }
 
     #[test]
-    fn a_disabled_tool_is_neither_declared_nor_found() {
-        let disable = ["read".to_owned(), "bash".to_owned()];
-        assert_eq!(declarations(Toolset::of(ToolsetName::Standard), &disable), []);
+    fn a_disabled_tool_is_not_declared() {
+        let names = |name, disabled: &[&str]| -> Vec<String> {
+            declared(name, disabled).into_iter().map(|tool| tool.name).collect()
+        };
         assert_eq!(
-            find(&disable, "bash").map_err(|unknown| unknown.to_string()),
-            Err("unknown tool `bash`: expected one of none".to_owned())
+            names(ToolsetName::Standard, &["read", "bash"]),
+            ["task_output", "task_kill", "task_list", "task_input"]
         );
+        assert_eq!(names(ToolsetName::Dsh, &["task_list"]), ["bash", "task_kill", "task_output"]);
     }
 
     #[test]
-    fn an_unknown_tool_is_named_with_those_there_are() {
-        assert_eq!(find(&[], "bash"), Ok(ToolKind::Bash));
-        assert_eq!(
-            find(&[], "Bash").map_err(|unknown| unknown.to_string()),
-            Err("unknown tool `Bash`: expected one of `bash`".to_owned())
-        );
+    fn nothing_speaks_of_the_background_where_a_tool_for_it_is_missing() {
+        for name in [ToolsetName::Standard, ToolsetName::Dsh] {
+            let offers = |disabled: &[&str]| {
+                let bash = declared(name, disabled).into_iter().find(|tool| tool.name == "bash");
+                let bash = serde_json::to_string(&bash.unwrap()).unwrap();
+                let spoken = ["run_in_background", "background task", "now task"];
+                spoken.map(|words| bash.contains(words))
+            };
+            assert_eq!(offers(&[]), [true; 3]);
+            for missing in ["task_output", "task_kill", "task_list"] {
+                assert_eq!(offers(&[missing]), [false; 3], "{missing}");
+            }
+        }
+    }
+
+    #[test]
+    fn hints_tell_the_risk() {
+        let hints: BTreeMap<String, [bool; 4]> = declared(ToolsetName::Standard, &[])
+            .into_iter()
+            .map(|Tool { name, annotations, .. }| {
+                let Annotations { read_only_hint, destructive_hint, .. } = annotations;
+                let Annotations { idempotent_hint, open_world_hint, .. } = annotations;
+                (name, [read_only_hint, destructive_hint, idempotent_hint, open_world_hint])
+            })
+            .collect();
+        let expected = [
+            ("bash", [false, true, false, true]),
+            ("task_input", [false, true, false, true]),
+            ("task_kill", [false, true, true, false]),
+            ("task_list", [true, false, true, false]),
+            ("task_output", [true, false, false, false]),
+        ];
+        assert_eq!(hints, expected.map(|(name, hints)| (name.to_owned(), hints)).into());
     }
 
     #[test]
     fn mcp_shape_is_the_tool_itself() {
-        let tool = declared(ToolsetName::Standard);
-        assert_eq!(format(&tool, ToolFormat::Mcp), serde_json::to_value(&tool).unwrap());
+        for tool in declared(ToolsetName::Standard, &[]) {
+            assert_eq!(format(&tool, ToolFormat::Mcp), serde_json::to_value(&tool).unwrap());
+        }
     }
 
     #[test]
     fn vendors_shapes_hold_name_description_and_schema() {
-        let tool = declared(ToolsetName::Dsh);
+        let tool = tool(ToolsetName::Dsh, ToolKind::TaskKill);
         let (name, description) = (&tool.name, &tool.description);
         let schema = &tool.input_schema;
         assert_eq!(

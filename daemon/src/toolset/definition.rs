@@ -6,23 +6,28 @@ use std::time::Duration;
 use brattice_protocol::session::ToolsetName;
 
 use super::parameter::Parameter;
+use super::tool::ToolKind;
 use super::variables::Variable;
 use super::{dsh, standard};
 use crate::exec::spec::Streams;
 
 /// How many bytes before the kept tail are read with it. They are never shown: they tell whether the tail begins
 /// inside a character or an escape sequence.
-const CONTEXT_BYTES: usize = 4096;
+pub(super) const CONTEXT_BYTES: usize = 4096;
 
 /// A toolset, as data.
 #[derive(Debug)]
 pub(crate) struct Toolset {
     /// Its name on the wire.
     pub(crate) name: ToolsetName,
-    /// What `bash` takes.
-    pub(crate) bash: BashRules,
+    /// Its tools, in the order of declaration.
+    pub(crate) tools: &'static [ToolRules],
+    /// What an undeclared argument does to a call.
+    pub(crate) unknown: UnknownArguments,
     /// Time limits of a foreground command.
     pub(crate) limits: TimeLimits,
+    /// Tasks that no call waits for.
+    pub(crate) tasks: TaskRules,
     /// Between SIGTERM and SIGKILL.
     pub(crate) grace: Duration,
     /// How a command's output streams are carried.
@@ -35,15 +40,16 @@ pub(crate) struct Toolset {
     pub(crate) variables: &'static [Variable],
 }
 
-/// What `bash` takes and what it says of arguments that it does not take.
+/// What a tool takes.
 #[derive(Debug)]
-pub(crate) struct BashRules {
-    /// The declared parameters, in the order in which they are told.
+pub(crate) struct ToolRules {
+    /// The tool.
+    pub(crate) kind: ToolKind,
+    /// Its declared parameters, in the order in which they are told.
     pub(crate) parameters: &'static [Parameter],
-    /// What an undeclared argument does to a call.
-    pub(crate) unknown: UnknownArguments,
-    /// Undeclared arguments that may not be ignored, because the caller counts on their effect.
-    pub(crate) unavailable: &'static [Unavailable],
+    /// Arguments of a later version that may not be ignored, because the caller counts on their effect. Null asks for
+    /// nothing.
+    pub(crate) unavailable: &'static [&'static str],
 }
 
 /// What an undeclared argument does to a call.
@@ -55,25 +61,36 @@ pub(crate) enum UnknownArguments {
     Ignore,
 }
 
-/// An argument that a later version will take.
+/// What is particular to tasks that no call waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Unavailable {
-    /// Its name.
-    pub(crate) name: &'static str,
-    /// Which values ask for what cannot be done.
-    pub(crate) asks: Asks,
+pub(crate) struct TaskRules {
+    /// What a call's time limit does to a command in the background.
+    pub(crate) limit: BackgroundLimit,
+    /// How long `task_output` waits.
+    pub(crate) wait: TimeLimits,
+    /// How much is said about a task.
+    pub(crate) detail: Detail,
 }
 
-/// Which values of an argument ask for something. Null asks for nothing.
+/// What a call's time limit does to a command in the background.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asks {
-    /// Every value but null.
-    Always,
-    /// Every value but null and `false`.
-    UnlessFalse,
+pub(crate) enum BackgroundLimit {
+    /// Nothing.
+    None,
+    /// One that is given applies, without a cap. There is none by default.
+    AsAsked,
 }
 
-/// Time limits of a foreground command.
+/// How much is said about a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Its state, its command, and how it ended.
+    Plain,
+    /// Also who ended it and why, its times and sizes, and what it seems to wait for.
+    Full,
+}
+
+/// Time limits of what a call waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TimeLimits {
     /// Where the call names none.
@@ -163,5 +180,9 @@ mod tests {
         };
         assert_eq!(facts(ToolsetName::Standard), (120_000, 600_000, 5_000, 64_000));
         assert_eq!(facts(ToolsetName::Dsh), (120_000, 600_000, 3_000, 64_000));
+        for name in [ToolsetName::Standard, ToolsetName::Dsh] {
+            let TimeLimits { default, max } = Toolset::of(name).tasks.wait;
+            assert_eq!((default.as_millis(), max.as_millis()), (30_000, 600_000));
+        }
     }
 }

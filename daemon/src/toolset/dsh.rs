@@ -1,35 +1,64 @@
 //! The values of `dsh`, which reproduces the tools of the runtime of that name: lenient about unknown arguments,
 //! output verbatim.
 //!
-//! Its runtime knows arguments that this version does not declare. Ignoring them like any unknown one would run
-//! something else than was asked for, in the foreground or without the permission, so those that ask for something
-//! are faults. `justification` alone asks for nothing and is ignored.
+//! Its runtime knows an argument that this version does not declare, `sandbox_permissions`. Ignoring it like any
+//! unknown one would run something else than was asked for, without the permission, so it is a fault.
+//! `justification` alone asks for nothing and is ignored.
 
 use std::time::Duration;
 
 use brattice_protocol::session::ToolsetName;
 
 use super::definition::{
-    Asks, BashRules, Nul, OutputRules, Terminal, TimeLimits, Toolset, Unavailable, UnknownArguments,
+    BackgroundLimit, Detail, Nul, OutputRules, TaskRules, Terminal, TimeLimits, ToolRules, Toolset,
+    UnknownArguments,
 };
-use super::parameter::{COMMAND, DESCRIPTION, TIMEOUT_MS, WORKDIR};
+use super::parameter::{
+    COMMAND, DESCRIPTION, REASON, RUN_IN_BACKGROUND, TASK_ID, TIMEOUT_MS, WAIT, WAIT_MS, WORKDIR,
+};
+use super::tool::ToolKind;
 use super::variables::{Variable, VariableValue};
 use crate::exec::spec::Streams;
 
 /// The toolset.
 pub(super) static TOOLSET: Toolset = Toolset {
     name: ToolsetName::Dsh,
-    bash: BashRules {
-        parameters: &[COMMAND.required(), DESCRIPTION.required(), TIMEOUT_MS, WORKDIR],
-        unknown: UnknownArguments::Ignore,
-        unavailable: &[
-            Unavailable { name: "run_in_background", asks: Asks::UnlessFalse },
-            Unavailable { name: "sandbox_permissions", asks: Asks::Always },
-        ],
-    },
+    tools: &[
+        ToolRules {
+            kind: ToolKind::Bash,
+            parameters: &[
+                COMMAND.required(),
+                DESCRIPTION.required(),
+                TIMEOUT_MS,
+                WORKDIR,
+                RUN_IN_BACKGROUND,
+            ],
+            unavailable: &["sandbox_permissions"],
+        },
+        ToolRules {
+            kind: ToolKind::TaskKill,
+            parameters: &[TASK_ID.required(), REASON],
+            unavailable: &[],
+        },
+        ToolRules { kind: ToolKind::TaskList, parameters: &[], unavailable: &[] },
+        ToolRules {
+            kind: ToolKind::TaskOutput,
+            parameters: &[TASK_ID.required(), WAIT, WAIT_MS],
+            unavailable: &[],
+        },
+    ],
+    unknown: UnknownArguments::Ignore,
     limits: TimeLimits {
         default: Duration::from_millis(120_000),
         max: Duration::from_millis(600_000),
+    },
+    tasks: TaskRules {
+        limit: BackgroundLimit::None,
+        wait: TimeLimits {
+            default: Duration::from_millis(30_000),
+            max: Duration::from_millis(600_000),
+        },
+        detail: Detail::Plain,
     },
     grace: Duration::from_secs(3),
     streams: Streams::Separate,

@@ -1,11 +1,12 @@
 //! Toolsets as data, and the pure functions over them: arguments in, declarations and texts out.
 //!
 //! ```text
-//!  tools.list ──▶ declare ──▶ [Tool] ──▶ format (mcp, openai, anthropic)
-//!  tools.call ──▶ arguments ──▶ BashArguments ──▶ (the session runs it) ──▶ TaskEnd + tails of its streams
-//!                    │                                                          │
-//!                    ▼                                                          ▼
-//!                ArgumentFault ──▶ Toolset::error                 render::render_command ──▶ text, flag, outcome
+//!  tools.list ──▶ tool ──▶ declare, describe ──▶ [Tool] ──▶ format (mcp, openai, anthropic)
+//!                  │ which tools a session declares
+//!  tools.call ──▶ tool ──▶ arguments ──▶ BashArguments … ──▶ (the session acts) ──▶ TaskEnd, tails, summaries
+//!                             │                                                          │
+//!                             ▼                                                          ▼
+//!                        ArgumentFault ──▶ Toolset::error                  render ──▶ text, flag, facts
 //! ```
 //!
 //! What two toolsets do differently is a value in [`Toolset`]; nothing here asks for a toolset's name. Nothing here
@@ -14,13 +15,20 @@
 mod arguments;
 mod declare;
 mod definition;
+mod describe;
 mod dsh;
 mod parameter;
 pub(crate) mod render;
 mod standard;
+mod tool;
 mod variables;
 
-pub(crate) use arguments::{BashArguments, Timeout, parse_bash};
-pub(crate) use declare::{ToolKind, declarations, find, format};
+pub(crate) use arguments::{
+    ArgumentFault, BashArguments, Input, Part, Placement, TaskInputArguments, TaskKillArguments,
+    TaskOutputArguments, Timeout, Wait, parse_bash, parse_task_input, parse_task_kill,
+    parse_task_list, parse_task_output,
+};
+pub(crate) use declare::{declarations, format};
 pub(crate) use definition::Toolset;
+pub(crate) use tool::{Background, SessionTools, ToolKind};
 pub(crate) use variables::SessionFacts;

@@ -1,4 +1,4 @@
-//! The parameters of `bash`, as they are declared. What a value must be beyond its type is checked in `arguments`.
+//! The parameters of the tools, as they are declared. What a value must be beyond its type is checked in `arguments`.
 
 use serde_json::{Value, json};
 
@@ -22,6 +22,10 @@ pub(crate) enum ParameterKind {
     Text,
     /// A number, whole or not.
     Number,
+    /// A whole number.
+    Integer,
+    /// True or false.
+    Flag,
 }
 
 /// Whether a call must have an argument.
@@ -48,6 +52,8 @@ impl Parameter {
         let kind = match self.kind {
             ParameterKind::Text => "string",
             ParameterKind::Number => "number",
+            ParameterKind::Integer => "integer",
+            ParameterKind::Flag => "boolean",
         };
         json!({"type": kind, "description": self.words})
     }
@@ -67,7 +73,7 @@ pub(super) const DESCRIPTION: Parameter = Parameter::optional(
     "What the command does, in a few words, for the person who watches.",
 );
 
-/// The time limit.
+/// A command's time limit.
 pub(super) const TIMEOUT_MS: Parameter = Parameter::optional(
     "timeoutMs",
     ParameterKind::Number,
@@ -79,4 +85,78 @@ pub(super) const WORKDIR: Parameter = Parameter::optional(
     "workdir",
     ParameterKind::Text,
     "The folder to run in. A relative path starts at the session's working directory, which is also the default.",
+);
+
+/// Whether the call waits for the command. Declared only where what runs on can be read, ended and listed.
+pub(super) const RUN_IN_BACKGROUND: Parameter = Parameter::optional(
+    "run_in_background",
+    ParameterKind::Flag,
+    "True: return at once with a task's id while the command runs on. False, the default: wait for its end.",
+);
+
+/// Whether the command gets a pipe for its standard input.
+pub(super) const STDIN: Parameter = Parameter::optional(
+    "stdin",
+    ParameterKind::Flag,
+    "True: standard input is a pipe that stays open for input sent later. False, the default: it is empty.",
+);
+
+/// Whether the command runs on a terminal.
+pub(super) const TTY: Parameter = Parameter::optional(
+    "tty",
+    ParameterKind::Flag,
+    "True: run on a terminal of the command's own, which input is typed into; it includes `stdin`.",
+);
+
+/// A task.
+pub(super) const TASK_ID: Parameter =
+    Parameter::optional("task_id", ParameterKind::Text, "The task's id, such as `bash-1`.");
+
+/// Whether a read waits for the end.
+pub(super) const WAIT: Parameter = Parameter::optional(
+    "wait",
+    ParameterKind::Flag,
+    "True: return when the task has ended or `timeout_ms` is over. False, the default: return at once.",
+);
+
+/// How long a read waits.
+pub(super) const WAIT_MS: Parameter = Parameter::optional(
+    "timeout_ms",
+    ParameterKind::Number,
+    "With `wait`: the longest wait in milliseconds, above 0. The tool's description names the default and the cap.",
+);
+
+/// Where a read begins that is to be repeated.
+pub(super) const OFFSET: Parameter = Parameter::optional(
+    "offset",
+    ParameterKind::Integer,
+    "Read again from this byte of each stream on, from 0, instead of what is new.",
+);
+
+/// How much of the end is read.
+pub(super) const TAIL_LINES: Parameter = Parameter::optional(
+    "tail_lines",
+    ParameterKind::Integer,
+    "Read the last so many lines of each stream, at least 1, instead of what is new.",
+);
+
+/// Why a task is ended.
+pub(super) const REASON: Parameter = Parameter::optional(
+    "reason",
+    ParameterKind::Text,
+    "Why, in a few words. It is recorded with the task's end.",
+);
+
+/// What a task is sent.
+pub(super) const TEXT: Parameter = Parameter::optional(
+    "text",
+    ParameterKind::Text,
+    "The text to send, as it stands: a line needs its newline. It may be empty where `eof` is true.",
+);
+
+/// Whether a task's input ends.
+pub(super) const EOF: Parameter = Parameter::optional(
+    "eof",
+    ParameterKind::Flag,
+    "True: the input ends after this text. False, the default: more may follow.",
 );

@@ -5,22 +5,62 @@ use std::time::Duration;
 use brattice_protocol::session::ToolsetName;
 
 use super::definition::{
-    BashRules, Nul, OutputRules, Terminal, TimeLimits, Toolset, UnknownArguments,
+    BackgroundLimit, Detail, Nul, OutputRules, TaskRules, Terminal, TimeLimits, ToolRules, Toolset,
+    UnknownArguments,
 };
-use super::parameter::{COMMAND, DESCRIPTION, TIMEOUT_MS, WORKDIR};
+use super::parameter::{
+    COMMAND, DESCRIPTION, EOF, OFFSET, REASON, RUN_IN_BACKGROUND, STDIN, TAIL_LINES, TASK_ID, TEXT,
+    TIMEOUT_MS, TTY, WAIT, WAIT_MS, WORKDIR,
+};
+use super::tool::ToolKind;
 use crate::exec::spec::Streams;
 
 /// The toolset.
 pub(super) static TOOLSET: Toolset = Toolset {
     name: ToolsetName::Standard,
-    bash: BashRules {
-        parameters: &[COMMAND.required(), DESCRIPTION, TIMEOUT_MS, WORKDIR],
-        unknown: UnknownArguments::Refuse,
-        unavailable: &[],
-    },
+    tools: &[
+        ToolRules {
+            kind: ToolKind::Bash,
+            parameters: &[
+                COMMAND.required(),
+                DESCRIPTION,
+                TIMEOUT_MS,
+                WORKDIR,
+                RUN_IN_BACKGROUND,
+                STDIN,
+                TTY,
+            ],
+            unavailable: &[],
+        },
+        ToolRules {
+            kind: ToolKind::TaskOutput,
+            parameters: &[TASK_ID.required(), WAIT, WAIT_MS, OFFSET, TAIL_LINES],
+            unavailable: &[],
+        },
+        ToolRules {
+            kind: ToolKind::TaskKill,
+            parameters: &[TASK_ID.required(), REASON],
+            unavailable: &[],
+        },
+        ToolRules { kind: ToolKind::TaskList, parameters: &[], unavailable: &[] },
+        ToolRules {
+            kind: ToolKind::TaskInput,
+            parameters: &[TASK_ID.required(), TEXT.required(), EOF],
+            unavailable: &[],
+        },
+    ],
+    unknown: UnknownArguments::Refuse,
     limits: TimeLimits {
         default: Duration::from_millis(120_000),
         max: Duration::from_millis(600_000),
+    },
+    tasks: TaskRules {
+        limit: BackgroundLimit::AsAsked,
+        wait: TimeLimits {
+            default: Duration::from_millis(30_000),
+            max: Duration::from_millis(600_000),
+        },
+        detail: Detail::Full,
     },
     grace: Duration::from_secs(5),
     streams: Streams::Separate,

@@ -2,8 +2,10 @@
 //!
 //! One file per layer. The order in which a launcher applies them is fixed, and each step's result is looked at:
 //! privileges (capabilities, limits, `no_new_privs`), then Landlock, then, in the zygote, seccomp. A layer that
-//! cannot be applied is an error of the step; nothing runs behind a part of a sandbox.
+//! cannot be applied is an error of the step; nothing runs behind a part of a sandbox. Control groups limit a command and
+//! confine nothing: a launcher needs none, and they are made by the supervisor.
 
+pub mod cgroup;
 pub mod landlock;
 pub mod privileges;
 pub mod probe;

@@ -2,6 +2,7 @@
 
 use rustix::io::Errno;
 
+use super::cgroup::{self, Controller, Delegation, Standing, Unavailable};
 use super::landlock::{LEAST_ABI, NEWEST_ABI, SCOPES_ABI};
 use crate::Mode;
 use crate::layer::{Layer, LayerName, LayerReport, LayerState};
@@ -14,12 +15,18 @@ pub struct Machine {
     pub landlock: Result<u32, Errno>,
     /// Whether seccomp filters can be installed, or why not.
     pub seccomp: Result<(), Errno>,
+    /// The controllers that this process can hand on to its commands' control groups, or why there are no groups.
+    pub cgroup: Result<[(Controller, Standing); 3], Unavailable>,
 }
 
 impl Machine {
     /// Asks the running kernel.
     pub fn probe() -> Machine {
-        Machine { landlock: sys::landlock::abi(), seccomp: sys::seccomp::is_available() }
+        Machine {
+            landlock: sys::landlock::abi(),
+            seccomp: sys::seccomp::is_available(),
+            cgroup: Delegation::find().map(|delegation| delegation.standings()),
+        }
     }
 
     /// Landlock's ABI, 0 where there is none.
@@ -33,6 +40,7 @@ impl Machine {
             let mut layers = vec![Layer::on(LayerName::Privileges)];
             layers.extend([self.landlock_layer(), self.scopes_layer(), self.seccomp_layer()]);
             layers.extend(not_in_this_version());
+            layers.push(cgroup::layer(&self.cgroup));
             layers
         } else {
             Vec::new()
@@ -104,7 +112,7 @@ impl Machine {
 }
 
 /// Layers of the contract that this version does not have, each with what its absence costs.
-fn not_in_this_version() -> [Layer; 3] {
+fn not_in_this_version() -> [Layer; 2] {
     [
         Layer::with(
             LayerName::Observer,
@@ -117,11 +125,6 @@ fn not_in_this_version() -> [Layer; 3] {
             LayerState::Off,
             "not in this version: /tmp is refused instead of private, /dev/shm is the host's, .git/hooks is not protected, \
              network = \"loopback\" cannot be had",
-        ),
-        Layer::with(
-            LayerName::Cgroup,
-            LayerState::Off,
-            "not in this version: memory, processes and CPU of a command are not limited",
         ),
     ]
 }
@@ -149,7 +152,8 @@ mod tests {
             (Ok(99), LayerState::Partial, On),
         ];
         for (landlock, files, scopes) in cases {
-            let machine = Machine { landlock, seccomp: Ok(()) };
+            let machine =
+                Machine { landlock, seccomp: Ok(()), cgroup: Err(Unavailable::NotMounted) };
             assert_eq!(
                 states(&machine, Mode::WorkspaceWrite),
                 [
@@ -169,7 +173,11 @@ mod tests {
 
     #[test]
     fn a_missing_layer_is_found_and_says_what_to_do() {
-        let machine = Machine { landlock: Err(Errno::OPNOTSUPP), seccomp: Ok(()) };
+        let machine = Machine {
+            landlock: Err(Errno::OPNOTSUPP),
+            seccomp: Ok(()),
+            cgroup: Err(Unavailable::NotMounted),
+        };
         let report = machine.report(Mode::ReadOnly);
         let missing = report.missing().and_then(|layer| layer.reason.as_deref());
         assert!(

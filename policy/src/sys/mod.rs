@@ -11,6 +11,7 @@ pub mod landlock;
 pub mod seccomp;
 pub mod signal;
 pub mod spawn;
+mod stack;
 pub mod wait;
 
 pub use rustix::io::Errno;

@@ -1,17 +1,46 @@
-//! Starting a program from a keeper: `clone(CLONE_VM | CLONE_VFORK)` on a stack of its own, then exec.
+//! Starting a program from a keeper, in two parts: a process that is made ahead and waits, and its exec.
 //!
-//! The parent is suspended until the child has exec'd or ended, and the child shares its memory: a step that fails
-//! is told by writing to a variable. A child that is killed before its exec looks like a program that was killed at its
-//! start, which is what it is to whoever waits for it. `fork`
-//! would copy page tables, and `libc::vfork` returns twice on one stack, which no Rust code survives.
+//! ```text
+//! keeper                              child
+//! Child::fork ─── clone ────────────▶ session, domain, group
+//!  (waits)    ◀── it waits now ──────┘
+//!  does what it likes
+//! Child::exec ─── the order ────────▶ descriptors, terminal, folder, signals, exec
+//!  (waits)    ◀── memory is free ────┘ said by the kernel, at the exec or the end
+//! ```
+//!
+//! `clone(CLONE_VM | CLONE_FILES)` on a stack of its own: the child shares the keeper's memory and, until its order
+//! comes, its descriptors. `fork` would copy page tables, and `libc::vfork` returns twice on one stack, which no Rust
+//! code survives. One word says whose turn it is: each side sleeps on it while the other runs, so that nothing is used
+//! by both. `CLONE_VFORK` would do the same for the exec alone, and would count as load while the child waits.
+//!
+//! Ahead, because entering a control group takes the kernel 5 to 15 ms (it waits for every processor to pass a quiet
+//! point) and a session and a domain take their part too. A child that is killed after its order and before its exec
+//! looks like a program that was killed at its start, which is what it is to whoever waits for it.
+
+mod child;
 
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsRawFd, BorrowedFd};
+use std::rc::Rc;
 
 use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use serde::{Deserialize, Serialize};
 
 use super::fd::last_errno;
-use super::{landlock, signal};
+use super::stack::Stack;
+use child::{Order, Shared, Turn};
+
+/// What the process of a program enters ahead.
+#[derive(Debug)]
+pub struct Place<'a> {
+    /// The ruleset below which the program gets a domain of its own, where it is confined.
+    pub ruleset: Option<BorrowedFd<'a>>,
+    /// `cgroup.procs` of the program's control group, where it has one. The kernel judges whether the child may be
+    /// moved by whoever opened it, so no right of the child's is needed.
+    pub group: Option<BorrowedFd<'a>>,
+}
 
 /// A program to start, with all memory that the child needs made ahead: the child allocates nothing.
 #[derive(Debug)]
@@ -26,28 +55,42 @@ pub struct Exec<'a> {
     pub directory: &'a CStr,
     /// Descriptors, each with the number that it gets; all others are closed.
     pub descriptors: &'a [(BorrowedFd<'a>, i32)],
-    /// The ruleset below which the program gets a domain of its own, where it is confined.
-    pub ruleset: Option<BorrowedFd<'a>>,
+    /// What its session's terminal is.
+    pub terminal: ControllingTerminal,
+}
+
+/// The controlling terminal of a program's session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ControllingTerminal {
+    /// None: `/dev/tty` cannot be opened, and nothing stops or signals the session from there.
+    None,
+    /// The terminal that its standard input is.
+    StandardInput,
 }
 
 /// The steps from the clone to the program, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
 pub enum Step {
     /// Making the process.
-    Clone = 1,
+    Clone,
     /// A session of its own, without a controlling terminal.
-    Session = 2,
+    Session,
     /// A Landlock domain of its own.
-    Domain = 3,
+    Domain,
+    /// Its control group.
+    Group,
+    /// Waiting for its order: it was killed.
+    Wait,
     /// Standard input, output and error in place and all else closed.
-    Descriptors = 4,
+    Descriptors,
+    /// Acquiring its terminal.
+    Terminal,
     /// The working directory.
-    Directory = 5,
+    Directory,
     /// An empty signal mask.
-    Signals = 6,
+    Signals,
     /// The exec itself.
-    Exec = 7,
+    Exec,
 }
 
 /// The step that failed, and the kernel's answer.
@@ -59,186 +102,102 @@ pub struct StepError {
     pub errno: Errno,
 }
 
-/// What the child needs, by raw pointers and numbers. Shared with the suspended parent.
-struct Shared {
-    candidates: Vec<*const libc::c_char>,
-    argv: Vec<*const libc::c_char>,
-    environment: Vec<*const libc::c_char>,
-    directory: *const libc::c_char,
-    /// Source, then a place for its high duplicate, then target.
-    descriptors: Vec<(i32, i32, i32)>,
-    ruleset: Option<i32>,
-    failure: Option<StepError>,
-}
-
-/// The child makes system calls and nothing else; its frames are small.
-const STACK: usize = 16 << 10;
-
-/// The child's stack. Made ahead, so that its pages are there when somebody waits.
+/// A process that waits to become a program. Dropping it kills it; the kernel does so when this process ends.
 #[derive(Debug)]
-pub struct Stack(Box<[u128]>);
+pub struct Child {
+    /// Until its number is the caller's to wait for.
+    pid: Option<Pid>,
+    // Both outlive the child's use of them: see `Drop`.
+    shared: Rc<Shared>,
+    _stack: Stack,
+}
 
-impl Stack {
-    /// A stack whose every page has been written to.
-    pub fn new() -> Self {
-        // Not zero, which the allocator could have from untouched pages.
-        Stack(vec![1; STACK / size_of::<u128>()].into_boxed_slice())
+impl Child {
+    /// Makes the process and waits until it has entered its place.
+    ///
+    /// # Errors
+    /// The step that failed; nothing is left of the process then.
+    pub fn fork(place: &Place<'_>) -> Result<Child, StepError> {
+        let at_clone = |errno| StepError { step: Step::Clone, errno };
+        let stack = Stack::new().map_err(at_clone)?;
+        let shared = Rc::new(Shared::new(place));
+        let flags = libc::CLONE_VM | libc::CLONE_FILES | libc::CLONE_CHILD_CLEARTID | libc::SIGCHLD;
+        let argument = Rc::as_ptr(&shared).cast_mut();
+        // SAFETY: the stack and `shared` outlive the child's use of them: `Child` holds both, and waits in `exec` and
+        // `drop` until the kernel has said that this memory is used no more (CLONE_CHILD_CLEARTID). The child's
+        // function does not return into this frame and makes only system calls. While it runs, this thread does
+        // nothing but sleep on `turn`, so that neither finds the other's `errno` in the thread pointer that they share.
+        let pid = unsafe {
+            libc::clone(
+                child::main,
+                stack.top(),
+                flags,
+                argument.cast(),
+                std::ptr::null_mut::<libc::pid_t>(),
+                std::ptr::null_mut::<libc::c_void>(),
+                shared.turn.as_ptr(),
+            )
+        };
+        if pid < 0 {
+            return Err(at_clone(last_errno()));
+        }
+        let child = Child { pid: Pid::from_raw(pid), shared, _stack: stack };
+        match child.shared.wait_for_child() {
+            Turn::Parent => Ok(child),
+            Turn::Child | Turn::Gone => Err(child.shared.failure().unwrap_or(KILLED)),
+        }
+    }
+
+    /// Gives the order to become this program and returns the process's number once it has. The number stays valid
+    /// until this process waits for it.
+    ///
+    /// # Errors
+    /// The step that failed; the program has not run then, and nothing of it is left.
+    pub fn exec(mut self, exec: &Exec<'_>) -> Result<u32, StepError> {
+        if self.shared.turn() == Turn::Gone {
+            return Err(KILLED);
+        }
+        let arguments = terminated(exec.argv);
+        let environment = terminated(exec.environment);
+        let candidates: Vec<_> = exec.candidates.iter().map(|path| path.as_ptr()).collect();
+        let mut descriptors: Vec<_> =
+            exec.descriptors.iter().map(|(fd, target)| (fd.as_raw_fd(), -1, *target)).collect();
+        self.shared.order(Order {
+            candidates: &raw const *candidates,
+            argv: arguments.as_ptr(),
+            environment: environment.as_ptr(),
+            directory: exec.directory.as_ptr(),
+            descriptors: &raw mut *descriptors,
+            terminal: exec.terminal,
+        });
+        // The order's memory lives in this frame, which is left only when the child uses it no more.
+        self.shared.wait_for_child();
+        match (self.shared.failure(), self.pid) {
+            (Some(failure), _) => Err(failure),
+            (None, None) => Err(KILLED),
+            (None, Some(pid)) => {
+                self.pid = None;
+                Ok(pid.as_raw_nonzero().get().unsigned_abs())
+            }
+        }
     }
 }
 
-impl Default for Stack {
-    fn default() -> Self {
-        Stack::new()
+impl Drop for Child {
+    fn drop(&mut self) {
+        let Some(pid) = self.pid else { return };
+        // One that has ended by itself is a zombie until it is reaped here, so the number is still its own.
+        kill_process(pid, Signal::KILL).ok();
+        self.shared.wait_until_gone();
+        while waitpid(Some(pid), WaitOptions::empty()).is_err_and(|errno| errno == Errno::INTR) {}
     }
 }
 
-/// Duplicates are made from this number on, above every target, so that no source is overwritten by a target.
-const ABOVE_TARGETS: i32 = 64;
-
-/// Starts the program and returns its process number once it has exec'd. The number stays valid until this process
-/// waits for it.
-///
-/// # Errors
-/// The step that failed; the program has not run then, and nothing of it is left but a child to reap.
-pub fn spawn(exec: &Exec<'_>, stack: &mut Stack) -> Result<u32, StepError> {
-    let mut shared = Shared {
-        candidates: exec.candidates.iter().map(|path| path.as_ptr()).collect(),
-        argv: terminated(exec.argv),
-        environment: terminated(exec.environment),
-        directory: exec.directory.as_ptr(),
-        descriptors: exec
-            .descriptors
-            .iter()
-            .map(|(fd, target)| (fd.as_raw_fd(), -1, *target))
-            .collect(),
-        ruleset: exec.ruleset.map(|fd| fd.as_raw_fd()),
-        failure: None,
-    };
-    let top = stack.0.as_mut_ptr_range().end;
-    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-    // SAFETY: `top` is the 16-byte aligned end of a stack that outlives the call, since CLONE_VFORK suspends this
-    // thread until the child has exec'd or ended. `child` never returns into this stack frame, makes only system
-    // calls, and is the only user of `shared` meanwhile. Keepers have one thread, so nobody else runs.
-    let pid = unsafe { libc::clone(child, top.cast(), flags, (&raw mut shared).cast()) };
-    if pid < 0 {
-        return Err(StepError { step: Step::Clone, errno: last_errno() });
-    }
-    match shared.failure {
-        None => Ok(pid.unsigned_abs()),
-        Some(failure) => Err(failure),
-    }
-}
+const KILLED: StepError = StepError { step: Step::Wait, errno: Errno::CHILD };
 
 fn terminated(texts: &[CString]) -> Vec<*const libc::c_char> {
     texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
 }
 
-/// The child of [`spawn`]: runs each step, and tells the one that failed.
-extern "C" fn child(argument: *mut libc::c_void) -> i32 {
-    // SAFETY: `spawn` passes a pointer to its `Shared`, which lives while the parent is suspended.
-    let shared = unsafe { &mut *argument.cast::<Shared>() };
-    let Err(failure) = become_program(shared);
-    shared.failure = Some(failure);
-    // SAFETY: ends this process only; nothing of the parent's is flushed or dropped.
-    unsafe { libc::_exit(127) }
-}
-
-fn become_program(shared: &mut Shared) -> Result<std::convert::Infallible, StepError> {
-    let at = |step| move |errno| StepError { step, errno };
-    // SAFETY: the call takes nothing and touches no memory.
-    answered(unsafe { libc::setsid() }).map_err(at(Step::Session))?;
-    if let Some(ruleset) = shared.ruleset {
-        landlock::restrict_self_raw(ruleset).map_err(at(Step::Domain))?;
-    }
-    place_descriptors(shared).map_err(at(Step::Descriptors))?;
-    // SAFETY: `directory` is a C string that the parent keeps alive.
-    answered(unsafe { libc::chdir(shared.directory) }).map_err(at(Step::Directory))?;
-    signal::unblock_all().map_err(at(Step::Signals))?;
-    Err(StepError { step: Step::Exec, errno: exec_first(shared) })
-}
-
-/// Puts every descriptor at its target and closes the rest. The child has a descriptor table of its own.
-fn place_descriptors(shared: &mut Shared) -> Result<(), Errno> {
-    for (source, high, _) in &mut shared.descriptors {
-        // SAFETY: integers only; a duplicate takes a free number and replaces none.
-        *high = answered(unsafe { libc::fcntl(*source, libc::F_DUPFD_CLOEXEC, ABOVE_TARGETS) })?;
-    }
-    let mut last = 2;
-    for (_, high, target) in &shared.descriptors {
-        // SAFETY: integers only; in this process nobody else uses the target's number any more.
-        answered(unsafe { libc::dup2(*high, *target) })?;
-        last = last.max(*target);
-    }
-    for number in 3..last {
-        if !shared.descriptors.iter().any(|(_, _, target)| *target == number) {
-            // SAFETY: integers only. A number that is not open is EBADF, which is what is wanted.
-            unsafe { libc::close(number) };
-        }
-    }
-    // SAFETY: integers only; everything above the targets is closed, in this process's own table.
-    answered(unsafe { libc::syscall(libc::SYS_close_range, last + 1, u32::MAX, 0) } as i32)
-        .map(|_| ())
-}
-
-/// Tries the candidates in turn and returns the error that tells most, as execvp(3) does, but for ENOEXEC: a file without
-/// an interpreter is not guessed to be a shell's.
-fn exec_first(shared: &Shared) -> Errno {
-    let mut told = Errno::NOENT;
-    for path in &shared.candidates {
-        // SAFETY: path, arguments and environment are null-terminated and kept alive by the parent.
-        unsafe { libc::execve(*path, shared.argv.as_ptr(), shared.environment.as_ptr()) };
-        match last_errno() {
-            Errno::NOENT | Errno::NOTDIR => {}
-            Errno::ACCESS => told = Errno::ACCESS,
-            errno => return errno,
-        }
-    }
-    told
-}
-
-fn answered(answer: i32) -> Result<i32, Errno> {
-    if answer < 0 { Err(last_errno()) } else { Ok(answer) }
-}
-
 #[cfg(test)]
-mod tests {
-    use std::fs::File;
-    use std::io::Read;
-
-    use super::*;
-    use std::os::fd::AsFd;
-
-    fn run(directory: &CStr, program: &str) -> Result<String, StepError> {
-        let text = |text: &str| CString::new(text).unwrap();
-        let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).unwrap();
-        let null = File::open("/dev/null").unwrap();
-        let exec = Exec {
-            candidates: &[text("/nonexistent/sh"), text(program)],
-            argv: &[text("sh"), text("-c"), text("echo $A; pwd; ls /proc/self/fd | tr '\\n' ' '")],
-            environment: &[text("A=1"), text("PATH=/usr/bin:/bin")],
-            directory,
-            descriptors: &[(null.as_fd(), 0), (write.as_fd(), 1), (write.as_fd(), 2)],
-            ruleset: None,
-        };
-        let spawned = spawn(&exec, &mut Stack::new());
-        drop(write);
-        let mut output = String::new();
-        File::from(read).read_to_string(&mut output).unwrap();
-        spawned.map(|_| output)
-    }
-
-    #[test]
-    fn runs_the_first_candidate_that_exists_with_three_descriptors() {
-        // `ls` itself holds the folder that it lists.
-        assert_eq!(run(c"/", "/bin/sh"), Ok("1\n/\n0 1 2 3 ".to_owned()));
-    }
-
-    #[test]
-    fn tells_the_step_that_failed() {
-        let failed = |step, errno| Err(StepError { step, errno });
-        assert_eq!(run(c"/nonexistent", "/bin/sh"), failed(Step::Directory, Errno::NOENT));
-        assert_eq!(run(c"/etc/passwd", "/bin/sh"), failed(Step::Directory, Errno::NOTDIR));
-        assert_eq!(run(c"/", "/nonexistent"), failed(Step::Exec, Errno::NOENT));
-        assert_eq!(run(c"/", "/etc/passwd"), failed(Step::Exec, Errno::ACCESS));
-    }
-}
+mod tests;

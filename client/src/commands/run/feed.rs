@@ -1,17 +1,12 @@
 //! Standard input, passed on to the task when it is a pipe or a file.
 
-use std::io::{self, IsTerminal as _, Read as _};
+use std::cell::Cell;
+use std::io::{self, IsTerminal as _};
 
-use brattice_protocol::bytes;
-use brattice_protocol::task::InputParams;
 use rustix::fs::{FileType, fstat, major, minor};
-use tokio::sync::mpsc;
 
-use super::task::Task;
 use crate::cli::Failure;
-
-/// Bytes in one `task.input`: in base64 they are 64 KiB, the most that it takes.
-const PIECE: usize = 48 << 10;
+use crate::commands::follow::{InputEnd, Passed, Task, read_stdin};
 
 /// The device number of `/dev/null` (Documentation/admin-guide/devices.txt in the kernel's source).
 const NULL: (u32, u32) = (1, 3);
@@ -36,48 +31,28 @@ impl Source {
     }
 }
 
-impl Task {
-    /// Passes standard input on until it ends or the command takes no more.
-    pub(super) async fn feed(&self, source: Source) -> Result<(), Failure> {
-        if source == Source::Nothing {
+/// Passes standard input on until it ends or the command takes no more. `so_far` says whether
+/// a piece may have come twice.
+pub(super) async fn feed(
+    task: &Task,
+    source: Source,
+    so_far: &Cell<Passed>,
+) -> Result<(), Failure> {
+    if source == Source::Nothing {
+        return Ok(());
+    }
+    let mut pieces = read_stdin();
+    loop {
+        let piece = pieces.recv().await.transpose().map_err(Failure::Input)?;
+        let end = if piece.is_some() { InputEnd::More } else { InputEnd::Eof };
+        match task.input(&piece.unwrap_or_default(), end).await {
+            Ok(passed) => so_far.set(so_far.get().and(passed)),
+            // An answer that is an error means that the command closed its input or is over; neither is a fault.
+            Err(failure) if failure.is_answer() => return Ok(()),
+            Err(failure) => return Err(failure),
+        }
+        if end == InputEnd::Eof {
             return Ok(());
         }
-        let mut pieces = read_stdin();
-        loop {
-            let piece = pieces.recv().await.transpose().map_err(Failure::Input)?;
-            let eof = piece.is_none();
-            let (data, encoding) = bytes::encode(&piece.unwrap_or_default());
-            let (session, task) = (self.session.clone(), self.task.clone());
-            let params = InputParams { session, task, data, encoding, eof };
-            match self.client.task_input(&params).await {
-                Ok(_) if !eof => {}
-                // An answer that is an error means that the command closed its input or is over; neither is a fault.
-                Err(error) if !error.is_answer() => return Err(error.into()),
-                Ok(_) | Err(_) => return Ok(()),
-            }
-        }
     }
-}
-
-/// Reads standard input in a thread of its own, at most two pieces ahead. A read cannot be called off, so the thread
-/// ends at the end of the input, at the next piece that nobody takes, or with the process.
-fn read_stdin() -> mpsc::Receiver<io::Result<Vec<u8>>> {
-    let (sender, pieces) = mpsc::channel(1);
-    std::thread::spawn(move || {
-        let mut stdin = io::stdin().lock();
-        let mut buffer = vec![0; PIECE];
-        loop {
-            let piece = match stdin.read(&mut buffer) {
-                Ok(0) => return,
-                Ok(length) => Ok(buffer[..length].to_vec()),
-                Err(fault) if fault.kind() == io::ErrorKind::Interrupted => continue,
-                Err(fault) => Err(fault),
-            };
-            let broken = piece.is_err();
-            if sender.blocking_send(piece).is_err() || broken {
-                return;
-            }
-        }
-    });
-    pieces
 }

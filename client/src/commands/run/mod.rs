@@ -6,13 +6,11 @@
 //!  SIGINT, TERM, HUP ─task.kill─▶ └──────┘ ──task.wait────▶ notes ──▶ stderr, exit status
 //! ```
 //!
-//! `command` opens the session and puts the parts together, `task` follows one task to its end.
+//! `command` opens the session and puts the parts together, `following` stays with its task to the end. The parts that
+//! `brattice task` has as well, and what becomes of a daemon that goes away meanwhile, are in [`super::follow`].
 
 mod command;
 mod feed;
-mod notes;
-mod pump;
-mod status;
-mod task;
+mod following;
 
 pub(crate) use command::run;

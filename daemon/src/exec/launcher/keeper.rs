@@ -20,16 +20,18 @@ use std::time::{Duration, Instant};
 
 use brattice_policy::sys;
 use brattice_policy::sys::errno;
-use brattice_policy::sys::spawn::{Exec, Stack, Step, StepError, spawn};
+use brattice_policy::sys::spawn::{Child, ControllingTerminal, Exec, Place, Step, StepError};
 use brattice_policy::sys::wait::{Reaped, Usage, reap};
 use brattice_protocol::outcome::ProcessFacts;
+use brattice_protocol::task::TaskKind;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::confine::Confinement;
+use super::group::Group;
 use super::plan::{Base, Prepared, TEXT};
-use super::stop::{Reach, Stop};
+use super::stop::{Reach, Stop, Way};
 use crate::exec::channel::{Channel, ChannelError, Received};
-use crate::exec::message::{FailedStep, Failure, FromKeeper, ProgramEnd, ProgramKind, ToKeeper};
+use crate::exec::message::{FailedStep, Failure, FromKeeper, ProgramEnd, ToKeeper};
 use crate::exec::process;
 
 /// Most processes that are named in a message.
@@ -40,9 +42,10 @@ pub(super) fn run(
     channel: &Channel,
     base: &Base,
     confinement: &Confinement,
+    group: Group,
     supervisor: u32,
 ) -> ExitCode {
-    match start(channel, base, confinement, supervisor) {
+    match start(channel, base, confinement, group, supervisor) {
         Ok(None) => ExitCode::SUCCESS,
         Ok(Some(keeper)) => keeper.keep(),
         Err(failure) => {
@@ -59,6 +62,7 @@ fn start<'a>(
     channel: &'a Channel,
     base: &Base,
     confinement: &Confinement,
+    group: Group,
     supervisor: u32,
 ) -> Result<Option<Keeper<'a>>, Failure> {
     sys::signal::keep_children();
@@ -68,33 +72,36 @@ fn start<'a>(
         sys::landlock::restrict_self(ruleset.as_fd())
             .map_err(|errno| Failure::new(FailedStep::Domain, &errno::explain(errno)))?;
     }
-    let reach = match confinement.broadcast(supervisor)? {
-        Some(broadcast) => Reach::Domain(broadcast),
-        None => Reach::Descendants,
+    let way = match confinement.broadcast(supervisor)? {
+        Some(broadcast) => Way::Domain(broadcast),
+        None => Way::Descendants(std::process::id()),
     };
     let events = sys::signal::child_events()
         .map_err(|errno| Failure::new(FailedStep::Descriptors, &errno::explain(errno)))?;
     let base = base.prepared().map_err(|error| Failure::caused(FailedStep::Exec, &error))?;
-    let mut stack = Stack::new();
     rehearse(&base)?;
+    let ruleset = confinement.command_ruleset().map(AsFd::as_fd);
+    let child = Child::fork(&Place { ruleset, group: group.procs() }).map_err(ahead)?;
     let received = match channel.receive::<ToKeeper>() {
         Ok(received) => received,
         Err(ChannelError::Closed) => return Ok(None),
         Err(error) => return Err(Failure::new(FailedStep::Descriptors, &error)),
     };
-    let Received { message: ToKeeper::Run { kind, cwd, environment }, descriptors } = received
+    let Received { message: ToKeeper::Run { kind, cwd, environment, terminal }, descriptors } =
+        received
     else {
         return Ok(None);
     };
     let begun = Instant::now();
-    let program = launch(&base, confinement, kind, &cwd, &environment, descriptors, &mut stack)?;
+    let request = Request { kind, cwd: &cwd, environment: &environment, terminal };
+    let program = launch(&base, child, &request, descriptors)?;
     let said = FromKeeper::Started { keeper: std::process::id() };
     // A supervisor that is gone by now is noticed at the first turn of the loop.
     channel.send(&said, Vec::new()).ok();
     Ok(Some(Keeper {
         channel,
         events,
-        reach,
+        reach: Reach { way, group },
         begun,
         program: Some(program),
         stop: None,
@@ -108,12 +115,13 @@ fn rehearse(base: &Prepared<'_>) -> Result<(), Failure> {
     let fail = |error: &dyn std::fmt::Display| Failure::new(FailedStep::Descriptors, error);
     let (near, far) = Channel::pair().map_err(|errno| fail(&errno::explain(errno)))?;
     let environment = (0..8).map(|_| ("BRATTICE_REHEARSAL".to_owned(), "x".repeat(64))).collect();
-    let run = ToKeeper::Run { kind: ProgramKind::Bash, cwd: "/".into(), environment };
+    let (kind, terminal) = (TaskKind::Bash, ControllingTerminal::None);
+    let run = ToKeeper::Run { kind, cwd: "/".into(), environment, terminal };
     let null = || std::fs::File::open("/dev/null").map(OwnedFd::from);
     let descriptors = [null(), null(), null(), null()].into_iter().collect::<Result<Vec<_>, _>>();
     near.send(&run, descriptors.map_err(|error| fail(&error))?).map_err(|error| fail(&error))?;
     let received = far.receive::<ToKeeper>().map_err(|error| fail(&error))?;
-    if let (ToKeeper::Run { kind, cwd, environment }, [text, ..]) =
+    if let (ToKeeper::Run { kind, cwd, environment, .. }, [text, ..]) =
         (received.message, &received.descriptors[..])
     {
         base.words(kind, text, &environment, &cwd).map_err(|error| fail(&error))?;
@@ -121,16 +129,23 @@ fn rehearse(base: &Prepared<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Starts the program.
+/// What a keeper is asked to start.
+struct Request<'a> {
+    kind: TaskKind,
+    cwd: &'a std::path::Path,
+    environment: &'a [(String, String)],
+    terminal: ControllingTerminal,
+}
+
+/// Starts the program. Its descriptors are closed here once it has them: a terminal is hung up, and a pipe is at its end,
+/// when the last process of the command is gone.
 fn launch(
     base: &Prepared<'_>,
-    confinement: &Confinement,
-    kind: ProgramKind,
-    cwd: &std::path::Path,
-    environment: &[(String, String)],
+    child: Child,
+    request: &Request<'_>,
     descriptors: Vec<OwnedFd>,
-    stack: &mut Stack,
 ) -> Result<u32, Failure> {
+    let Request { kind, cwd, environment, terminal } = *request;
     let [stdin, stdout, stderr, text] = <[OwnedFd; 4]>::try_from(descriptors).map_err(|_| {
         Failure::new(FailedStep::Descriptors, &"the request came without its descriptors")
     })?;
@@ -138,7 +153,7 @@ fn launch(
         .words(kind, &text, environment, cwd)
         .map_err(|error| Failure::caused(FailedStep::Exec, &error))?;
     let mut descriptors = vec![(stdin.as_fd(), 0), (stdout.as_fd(), 1), (stderr.as_fd(), 2)];
-    if kind == ProgramKind::Bash {
+    if kind == TaskKind::Bash {
         descriptors.push((text.as_fd(), TEXT));
     }
     let exec = Exec {
@@ -147,15 +162,15 @@ fn launch(
         environment: &words.environment,
         directory: &words.directory,
         descriptors: &descriptors,
-        ruleset: confinement.command_ruleset().map(AsFd::as_fd),
+        terminal,
     };
-    spawn(&exec, stack).map_err(|error| explain(error, kind, cwd, &words.argv))
+    child.exec(&exec).map_err(|error| explain(error, kind, cwd, &words.argv))
 }
 
 /// Puts a failed step into words that name the thing.
 fn explain(
     error: StepError,
-    kind: ProgramKind,
+    kind: TaskKind,
     cwd: &std::path::Path,
     argv: &[std::ffi::CString],
 ) -> Failure {
@@ -169,19 +184,29 @@ fn explain(
         (Step::Directory, errno) => {
             format!("working directory {cwd} cannot be entered: {}", errno::explain(errno))
         }
-        (Step::Exec, Errno::NOENT) if kind == ProgramKind::Argv => {
+        (Step::Exec, Errno::NOENT) if kind == TaskKind::Argv => {
             format!("no program {program:?} in PATH")
         }
         (Step::Exec, errno) => format!("cannot run {program:?}: {}", errno::explain(errno)),
-        (_, errno) => errno::explain(errno),
+        (step, errno) => return ahead(StepError { step, errno }),
     };
-    let step = match step {
-        Step::Clone => FailedStep::Fork,
-        Step::Session | Step::Signals => FailedStep::Process,
-        Step::Domain => FailedStep::Domain,
-        Step::Descriptors => FailedStep::Descriptors,
-        Step::Directory => FailedStep::Directory,
-        Step::Exec => FailedStep::Exec,
+    let step = if step == Step::Directory { FailedStep::Directory } else { FailedStep::Exec };
+    Failure::new(step, &detail)
+}
+
+/// The same for a step that has nothing to do with what is to run.
+fn ahead(StepError { step, errno }: StepError) -> Failure {
+    let errno = errno::explain(errno);
+    let (step, detail) = match step {
+        Step::Clone => (FailedStep::Fork, errno),
+        Step::Wait => (FailedStep::Fork, "the process made ahead was killed".to_owned()),
+        Step::Session | Step::Signals => (FailedStep::Process, errno),
+        Step::Group => (FailedStep::Process, format!("entering its control group: {errno}")),
+        Step::Terminal => (FailedStep::Process, format!("acquiring its terminal: {errno}")),
+        Step::Domain => (FailedStep::Domain, errno),
+        Step::Descriptors => (FailedStep::Descriptors, errno),
+        Step::Directory => (FailedStep::Directory, errno),
+        Step::Exec => (FailedStep::Exec, errno),
     };
     Failure::new(step, &detail)
 }
@@ -262,6 +287,7 @@ impl Keeper<'_> {
                 }
                 self.stop.get_or_insert_with(|| Stop::gentle(grace));
             }
+            Ok(Received { message: ToKeeper::Look, .. }) => self.say_leftovers(),
             Ok(Received { message: ToKeeper::Run { .. }, .. }) => {}
             Err(_) => self.stop = Some(Stop::orphaned()),
         }
@@ -298,7 +324,8 @@ impl Keeper<'_> {
     /// The last word. Ending takes longer than the supervisor needs to pass it on, so it waits for the supervisor's
     /// closing before it ends.
     fn say_gone(&self, unkillable: Vec<ProcessFacts>) -> ExitCode {
-        self.say(&FromKeeper::Gone { usage: self.usage, unkillable });
+        let stopping = self.stop.is_some();
+        self.say(&FromKeeper::Gone { usage: self.usage, unkillable, stopping });
         while self.channel.receive::<ToKeeper>().is_ok() {}
         ExitCode::SUCCESS
     }

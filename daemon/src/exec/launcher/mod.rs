@@ -16,6 +16,7 @@
 //! A command can signal or trace neither: both stand a domain above it.
 
 mod confine;
+mod group;
 mod keeper;
 mod plan;
 mod stop;

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::exec::memory;
-use crate::exec::message::ProgramKind;
+use brattice_protocol::task::TaskKind;
 
 /// The descriptor on which bash finds its text.
 pub(super) const TEXT: i32 = 9;
@@ -72,18 +72,18 @@ impl Prepared<'_> {
     /// Writes down an exec.
     pub(super) fn words(
         &self,
-        kind: ProgramKind,
+        kind: TaskKind,
         text: &OwnedFd,
         more: &[(String, String)],
         directory: &Path,
     ) -> Result<Words, PlanError> {
         let environment = self.merged(more)?;
         let (candidates, argv) = match kind {
-            ProgramKind::Bash => (
+            TaskKind::Bash => (
                 vec![self.base.bash.clone()],
                 ["bash", "-c", PROLOGUE].map(|word| word.as_bytes().to_vec()).to_vec(),
             ),
-            ProgramKind::Argv => {
+            TaskKind::Argv => {
                 let argv = memory::split(&memory::content(text.try_clone()?)?);
                 let program = argv.first().ok_or(PlanError::Empty)?;
                 (candidates(program, path_of(&environment)), argv)
@@ -171,7 +171,7 @@ mod tests {
         let words = base(&[])
             .prepared()
             .unwrap()
-            .words(ProgramKind::Bash, &text, &[], Path::new("/"))
+            .words(TaskKind::Bash, &text, &[], Path::new("/"))
             .unwrap();
         assert_eq!(
             words.argv,
@@ -186,7 +186,7 @@ mod tests {
         let words = base(&["PATH=/a::/b"])
             .prepared()
             .unwrap()
-            .words(ProgramKind::Argv, &text, &[], Path::new("/ws"))
+            .words(TaskKind::Argv, &text, &[], Path::new("/ws"))
             .unwrap();
         assert_eq!(words.candidates, [c"/a/ls", c"./ls", c"/b/ls"].map(CString::from));
         assert_eq!(words.argv, [c"ls", c"-l"].map(CString::from));

@@ -7,13 +7,15 @@
 //!
 //! A pure schedule but for the signals: [`Stop::act`] does what is due and says when to come back. One broadcast is
 //! enough, for the kernel walks the task list under the lock that fork takes; it is repeated because a process of
-//! another user, or one below no domain, is reached by nothing else. SIGCONT lets stopped processes act on SIGTERM.
+//! another user, or one below no domain, is reached by nothing else. Where there is no domain the command's control
+//! group does the same; where there is one, the group is what comes next. SIGCONT lets stopped processes act on SIGTERM.
 
 use std::time::{Duration, Instant};
 
 use brattice_policy::sys::signal::{Broadcast, TreeSignal};
 use rustix::process::Signal;
 
+use super::group::Group;
 use crate::exec::process;
 
 /// How long SIGKILL is repeated before the rest is called unkillable.
@@ -24,28 +26,59 @@ const FIRST_PAUSE: Duration = Duration::from_millis(2);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
 /// How a keeper reaches the processes of its task.
+#[derive(Debug)]
+pub(super) struct Reach {
+    /// By signals.
+    pub(super) way: Way,
+    /// By their control group.
+    pub(super) group: Group,
+}
+
+/// Whom a keeper's signals reach.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Reach {
+pub(super) enum Way {
     /// They are the only ones in its domain: one call reaches them all.
     Domain(Broadcast),
-    /// They are its descendants, found in `/proc` and signalled one by one.
-    Descendants,
+    /// They are the descendants of this process, found in `/proc` and signalled one by one.
+    Descendants(u32),
+}
+
+/// Which SIGKILL it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Attempt {
+    First,
+    Again,
 }
 
 impl Reach {
+    /// Asks to end.
+    fn terminate(&self) {
+        self.way.send(TreeSignal::Terminate);
+        self.way.send(TreeSignal::Continue);
+    }
+
+    fn kill(&self, attempt: Attempt) {
+        if attempt == Attempt::Again || matches!(self.way, Way::Descendants(_)) {
+            self.group.kill();
+        }
+        self.way.send(TreeSignal::Kill);
+    }
+}
+
+impl Way {
     fn send(self, signal: TreeSignal) {
         match self {
             // ESRCH is "nobody is left", which reaping tells.
-            Reach::Domain(broadcast) => {
+            Way::Domain(broadcast) => {
                 broadcast.send(signal).ok();
             }
-            Reach::Descendants => {
+            Way::Descendants(root) => {
                 let signal = match signal {
                     TreeSignal::Terminate => Signal::TERM,
                     TreeSignal::Continue => Signal::CONT,
                     TreeSignal::Kill => Signal::KILL,
                 };
-                for process in process::descendants(std::process::id()) {
+                for process in process::descendants(root) {
                     // Gone meanwhile, or of another user and named as unkillable in the end.
                     process.signal(signal).ok();
                 }
@@ -88,8 +121,7 @@ impl Stop {
     /// Does what is due and says when to come back; `None` when it gives up.
     pub(super) fn act(&mut self, reach: &Reach, now: Instant) -> Option<Instant> {
         if let Phase::Asked { grace } = self.phase {
-            reach.send(TreeSignal::Terminate);
-            reach.send(TreeSignal::Continue);
+            reach.terminate();
             self.phase = Phase::Waiting { until: now + grace };
         }
         if let Phase::Waiting { until } = self.phase {
@@ -103,7 +135,7 @@ impl Stop {
             if now.duration_since(*since) > KILL_DEADLINE {
                 return None;
             }
-            reach.send(TreeSignal::Kill);
+            reach.kill(if next == since { Attempt::First } else { Attempt::Again });
             *next = now + *pause;
             *pause = (*pause * 2).min(LONGEST_PAUSE);
         }
@@ -115,17 +147,18 @@ impl Stop {
 mod tests {
     use super::*;
 
-    /// The schedule alone: this process has no descendants to signal.
+    /// The schedule alone: no process has this number, so there is nobody to signal.
     #[test]
     fn terms_waits_the_grace_then_kills_until_it_gives_up() {
         let begun = Instant::now();
         let at = |millis| begun + Duration::from_millis(millis);
+        let reach = Reach { way: Way::Descendants(u32::MAX), group: Group::None };
         let mut stop = Stop::gentle(Duration::from_secs(5));
-        assert_eq!(stop.act(&Reach::Descendants, at(0)), Some(at(5000)));
-        assert_eq!(stop.act(&Reach::Descendants, at(100)), Some(at(5000)));
-        assert_eq!(stop.act(&Reach::Descendants, at(5000)), Some(at(5002)));
-        assert_eq!(stop.act(&Reach::Descendants, at(5001)), Some(at(5002)));
-        assert_eq!(stop.act(&Reach::Descendants, at(5002)), Some(at(5006)));
-        assert_eq!(stop.act(&Reach::Descendants, at(15_001)), None);
+        assert_eq!(stop.act(&reach, at(0)), Some(at(5000)));
+        assert_eq!(stop.act(&reach, at(100)), Some(at(5000)));
+        assert_eq!(stop.act(&reach, at(5000)), Some(at(5002)));
+        assert_eq!(stop.act(&reach, at(5001)), Some(at(5002)));
+        assert_eq!(stop.act(&reach, at(5002)), Some(at(5006)));
+        assert_eq!(stop.act(&reach, at(15_001)), None);
     }
 }

@@ -1,15 +1,18 @@
 //! The zygote: one thread, behind the filter, from which every keeper of the mode is forked.
 //!
-//! It waits for one thing, a request to fork a keeper; the keeper's channel comes with it. It keeps no copy of that
-//! channel, so the supervisor learns of a keeper's end, or of a fork that failed, by the channel's closing. Keepers
-//! that ended are reaped by the kernel. When the supervisor dies its channel closes, and the zygote ends.
+//! It waits for one thing, a request to fork a keeper; the keeper's channel comes with it, and the files of its command's
+//! control group where it has one. It keeps no copy of that channel, so the supervisor learns of a keeper's end, or of a
+//! fork that failed, by the channel's closing. Keepers that ended are reaped by the kernel. When the supervisor dies its
+//! channel closes, and the zygote ends.
 
+use std::os::fd::OwnedFd;
 use std::process::ExitCode;
 
 use brattice_policy::sys;
 use brattice_policy::sys::fork::{Fork, SingleThreaded};
 
 use super::confine::Confinement;
+use super::group::Group;
 use super::keeper;
 use super::plan::Base;
 use crate::exec::channel::Channel;
@@ -50,16 +53,17 @@ impl Zygote {
             return ExitCode::FAILURE;
         }
         loop {
-            let Ok(mut received) = self.channel.receive::<ForkKeeper>() else {
+            let Ok(received) = self.channel.receive::<ForkKeeper>() else {
                 return ExitCode::SUCCESS;
             };
-            let Some(fd) = received.descriptors.pop() else { return ExitCode::FAILURE };
-            let channel = Channel::from_fd(fd);
+            let Some((channel, group)) = keeper_descriptors(received.descriptors) else {
+                return ExitCode::FAILURE;
+            };
             match self.single.fork() {
                 Ok(Fork::Child) => {
                     let Zygote { channel: own, base, confinement, supervisor, .. } = self;
                     drop(own);
-                    return keeper::run(&channel, &base, &confinement, supervisor);
+                    return keeper::run(&channel, &base, &confinement, group, supervisor);
                 }
                 Ok(Fork::Parent(_)) => {}
                 Err(error) => {
@@ -70,5 +74,16 @@ impl Zygote {
                 }
             }
         }
+    }
+}
+
+/// The keeper's channel, and its command's group.
+fn keeper_descriptors(descriptors: Vec<OwnedFd>) -> Option<(Channel, Group)> {
+    let mut descriptors = descriptors.into_iter();
+    let channel = Channel::from_fd(descriptors.next()?);
+    match (descriptors.next(), descriptors.next()) {
+        (None, _) => Some((channel, Group::None)),
+        (Some(procs), Some(kill)) => Some((channel, Group::Own { procs, kill })),
+        (Some(_), None) => None,
     }
 }

@@ -50,6 +50,12 @@ pub(crate) enum RunError {
         /// What failed, in words.
         detail: String,
     },
+    /// It is to go on without its call, and its record cannot be written.
+    #[error("{detail}; nothing ran")]
+    Record {
+        /// Why, in words.
+        detail: String,
+    },
     /// The request could not be written down or sent.
     #[error("cannot hand the command over: {detail}")]
     Request {
@@ -73,12 +79,16 @@ impl RunError {
                 FailedStep::Supervisor
                 | FailedStep::Launcher
                 | FailedStep::Fork
+                | FailedStep::Record
                 | FailedStep::Descriptors
                 | FailedStep::Directory
                 | FailedStep::Process
                 | FailedStep::Exec => None,
             },
-            RunError::Start { .. } | RunError::Request { .. } | RunError::Gone => None,
+            RunError::Start { .. }
+            | RunError::Record { .. }
+            | RunError::Request { .. }
+            | RunError::Gone => None,
         }
     }
 }
@@ -93,6 +103,7 @@ impl From<Failure> for RunError {
     fn from(Failure { step, detail }: Failure) -> Self {
         match step {
             FailedStep::Directory | FailedStep::Exec => RunError::Start { detail },
+            FailedStep::Record => RunError::Record { detail },
             _ => RunError::Setup { step, detail },
         }
     }
@@ -107,6 +118,7 @@ impl fmt::Display for FailedStep {
             FailedStep::Landlock => "landlock",
             FailedStep::Seccomp => "seccomp",
             FailedStep::Fork => "starting a process",
+            FailedStep::Record => "record",
             FailedStep::Descriptors => "descriptors",
             FailedStep::Directory => "working directory",
             FailedStep::Domain => "landlock scopes",

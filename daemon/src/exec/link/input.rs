@@ -1,13 +1,19 @@
 //! A task's standard input: chunks in order, each answered once the command's pipe has taken it.
 //!
-//! One tokio task owns the writing end. It ends, and closes the pipe, at the end of input, when the command reads no
-//! more, or when every handle on the task is gone.
+//! One tokio task owns the daemon's copy of the writing end; the supervisor keeps its own, so that a daemon's end is not the
+//! end of the input. That end is therefore said: a pipe is closed here and there, into a terminal the character is typed
+//! that means it (VEOF, termios(3)).
 
 use std::os::fd::OwnedFd;
 
-use tokio::io::AsyncWriteExt;
-use tokio::net::unix::pipe::Sender;
+use rustix::io::Errno;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 use tokio::sync::{mpsc, oneshot};
+
+use super::watched::watched;
+use crate::exec::spec::Stdin;
+use crate::exec::terminal::{self, Line};
 
 /// Chunks that wait. A further one waits in its caller, which is a request of a client: at most 64 of those.
 const QUEUE: usize = 4;
@@ -25,10 +31,10 @@ pub(crate) enum InputEnd {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum InputError {
     /// The task was started without an input.
-    #[error("the task was started without stdin")]
+    #[error("it was started without stdin or tty")]
     NoStdin,
     /// Its input has ended, or it reads no more.
-    #[error("the task's input is closed")]
+    #[error("it reads no more, or has ended")]
     Closed,
 }
 
@@ -43,11 +49,16 @@ struct Chunk {
 pub(super) struct Input(mpsc::Sender<Chunk>);
 
 impl Input {
-    /// Takes the writing end of the pipe.
-    pub(super) fn new(fd: OwnedFd) -> std::io::Result<Self> {
-        let pipe = Sender::from_owned_fd(fd)?;
+    /// Takes the writing end of the pipe, or the terminal. `closed` is called once no more goes into a pipe.
+    pub(super) fn new(
+        fd: OwnedFd,
+        kind: Stdin,
+        closed: impl FnOnce() + Send + 'static,
+    ) -> std::io::Result<Self> {
+        rustix::io::ioctl_fionbio(&fd, true)?;
+        let sink = watched(fd, Interest::WRITABLE)?;
         let (chunks, queue) = mpsc::channel(QUEUE);
-        tokio::spawn(write(pipe, queue));
+        tokio::spawn(write(sink, kind, queue, closed));
         Ok(Input(chunks))
     }
 
@@ -59,14 +70,29 @@ impl Input {
     }
 }
 
-async fn write(mut pipe: Sender, mut queue: mpsc::Receiver<Chunk>) {
-    while let Some(Chunk { data, end, taken }) = queue.recv().await {
-        let written = pipe.write_all(&data).await.map_err(|_| InputError::Closed);
-        let goes_on = written.is_ok() && end == InputEnd::More;
-        if !goes_on {
+async fn write(
+    sink: AsyncFd<OwnedFd>,
+    kind: Stdin,
+    mut queue: mpsc::Receiver<Chunk>,
+    closed: impl FnOnce(),
+) {
+    let mut line = Line::default();
+    while let Some(Chunk { mut data, end, taken }) = queue.recv().await {
+        if kind == Stdin::Terminal {
+            line = line.after(&data);
+            if end == InputEnd::Eof {
+                // A terminal whose modes cannot be read is hung up, which writing to it tells.
+                data.extend(terminal::end_of_input(sink.get_ref(), line).unwrap_or_default());
+                line = Line::default();
+            }
+        }
+        let written = write_all(&sink, &data).await;
+        let goes_on = end == InputEnd::More || kind == Stdin::Terminal;
+        if written.is_err() || !goes_on {
             // Closed before the answer, so that who is answered finds it closed.
             queue.close();
-            drop(pipe);
+            drop(sink);
+            closed();
             // Whoever asked may have gone; the input ends all the same.
             taken.send(written).ok();
             return;
@@ -74,4 +100,16 @@ async fn write(mut pipe: Sender, mut queue: mpsc::Receiver<Chunk>) {
         // Whoever asked may have gone; the input goes on.
         taken.send(written).ok();
     }
+}
+
+async fn write_all(sink: &AsyncFd<OwnedFd>, mut data: &[u8]) -> Result<(), InputError> {
+    while !data.is_empty() {
+        let wrote = sink.async_io(Interest::WRITABLE, |fd| match rustix::io::write(fd, data) {
+            Err(Errno::INTR) => Ok(0),
+            other => other.map_err(std::io::Error::from),
+        });
+        let count = wrote.await.map_err(|_| InputError::Closed)?;
+        data = data.get(count..).unwrap_or_default();
+    }
+    Ok(())
 }

@@ -5,18 +5,22 @@
 //! so a slow supervisor makes callers wait and nothing else.
 //!
 //! When the **supervisor** dies its channel closes: every task that had not ended is `lost`, whoever waits is told, and
-//! every later request answers [`RunError::Gone`]. When the **daemon** dies the supervisor stops its tasks. Output is
-//! read from spools by descriptor, without the supervisor.
+//! every later request answers [`RunError::Gone`]. When the **daemon** dies the supervisor stops what calls waited for and
+//! keeps the rest for the next daemon, which takes it over (`adopt`). Output is read from spools by descriptor, without the
+//! supervisor.
 
+mod adopt;
 mod error;
 mod input;
 mod post;
 pub(crate) mod reader;
 mod start;
 mod task;
+mod watched;
 
+pub(crate) use adopt::AdoptError;
 pub(crate) use error::{RunError, SupervisorError};
 pub(crate) use input::{InputEnd, InputError};
 pub(crate) use reader::ReadError;
 pub(crate) use start::{Supervisor, SupervisorSpec, find_bash};
-pub(crate) use task::{StopReason, TaskHandle};
+pub(crate) use task::{Handover, TaskHandle};

@@ -1,8 +1,9 @@
 //! The tokio task that owns the channel to a supervisor.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use brattice_policy::Profile;
 use brattice_policy::layer::LayerReport;
@@ -12,9 +13,12 @@ use tokio::net::UnixDatagram;
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::error::RunError;
-use super::task::TaskHandle;
+use super::task::{Handover, ResumedHandle, TaskHandle};
 use crate::exec::channel::{Channel, ChannelError, Packet, Received};
-use crate::exec::message::{Failure, FromSupervisor, RunRequest, Spooled, ToSupervisor};
+use crate::exec::message::{
+    Failure, FromSupervisor, ResumedTask, RunRequest, Spooled, ToSupervisor,
+};
+use crate::exec::spec::TaskUsage;
 
 /// Requests that wait to be sent. One that finds no room waits in its caller.
 const QUEUE: usize = 256;
@@ -33,10 +37,16 @@ struct Waiting {
     tasks: HashMap<TaskId, TaskHandle>,
     starting: HashMap<TaskId, oneshot::Sender<Result<(), RunError>>>,
     preparing: HashMap<u64, oneshot::Sender<Result<LayerReport, RunError>>>,
+    measuring: HashMap<u64, oneshot::Sender<Option<Duration>>>,
+    inspecting: HashMap<u64, (Vec<TaskUsage>, oneshot::Sender<Vec<TaskUsage>>)>,
+    /// What a supervisor hands over that an earlier daemon started, until it is ready.
+    handover: Handover,
     /// The supervisor's first word.
-    ready: Option<oneshot::Sender<Result<(), Failure>>>,
+    ready: Option<oneshot::Sender<Result<Handover, Failure>>>,
     next_sequence: u64,
     is_closed: bool,
+    /// The supervisor is left to the next daemon: its tasks are not lost.
+    is_left: bool,
     short: Short,
 }
 
@@ -45,28 +55,34 @@ struct Waiting {
 struct Short {
     stops: BTreeMap<TaskId, String>,
     notifies: BTreeMap<TaskId, (u64, u64)>,
+    inputs: BTreeSet<TaskId>,
+    sizes: BTreeMap<TaskId, (u16, u16)>,
     close: bool,
 }
 
 impl Short {
     fn take(&mut self) -> Vec<ToSupervisor> {
-        let Short { stops, notifies, close } = std::mem::take(self);
+        let Short { stops, notifies, inputs, sizes, close } = std::mem::take(self);
         let stops = stops.into_iter().map(|(task, by)| ToSupervisor::Stop { task, by });
         let notifies = notifies.into_iter().map(|(task, (stdout, stderr))| ToSupervisor::Notify {
             task,
             stdout,
             stderr,
         });
-        stops.chain(notifies).chain(close.then_some(ToSupervisor::Close)).collect()
+        let inputs = inputs.into_iter().map(|task| ToSupervisor::CloseInput { task });
+        let sizes =
+            sizes.into_iter().map(|(task, (rows, cols))| ToSupervisor::Resize { task, rows, cols });
+        let close = close.then_some(ToSupervisor::Close);
+        stops.chain(notifies).chain(inputs).chain(sizes).chain(close).collect()
     }
 }
 
 impl Post {
     /// Starts the task that owns the channel. It ends when the supervisor does.
-    /// The receiver tells the supervisor's first word: that it serves, or why it cannot.
+    /// The receiver tells the supervisor's first word: that it serves and what it hands over, or why it cannot.
     pub(super) fn start(
         channel: Channel,
-    ) -> std::io::Result<(Post, oneshot::Receiver<Result<(), Failure>>)> {
+    ) -> std::io::Result<(Post, oneshot::Receiver<Result<Handover, Failure>>)> {
         channel.set_nonblocking()?;
         // The runtime knows stream and datagram sockets; packets keep their borders as datagrams do. It only tells when
         // the socket is ready: what is read and written is the channel's.
@@ -78,13 +94,16 @@ impl Post {
             Arc::new(Mutex::new(Waiting { ready: Some(say_ready), ..Waiting::default() }));
         let wake = Arc::new(Notify::new());
         let post = Post { outgoing, waiting: Arc::clone(&waiting), wake: Arc::clone(&wake) };
+        let own = post.clone();
         tokio::spawn(async move {
             tokio::select! {
                 () = send(&channel, queue, &waiting, &wake) => {}
-                () = receive(&channel, &waiting) => {}
+                () = receive(&channel, &own) => {}
             }
             drop(channel);
-            lose_all(&waiting);
+            if !lock(&waiting).is_left {
+                lose_all(&waiting);
+            }
         });
         Ok((post, ready))
     }
@@ -108,6 +127,41 @@ impl Post {
         }
         self.send(packet).await?;
         answered.await.unwrap_or(Err(RunError::Gone))
+    }
+
+    /// Has the task's progress brought up to date; tells how long ago it last printed something.
+    pub(super) async fn measure(&self, task: &TaskId) -> Result<Option<Duration>, RunError> {
+        let (answer, answered) = oneshot::channel();
+        let sequence = {
+            let mut waiting = lock(&self.waiting);
+            if waiting.is_closed {
+                return Err(RunError::Gone);
+            }
+            waiting.next_sequence += 1;
+            let sequence = waiting.next_sequence;
+            waiting.measuring.insert(sequence, answer);
+            sequence
+        };
+        let message = ToSupervisor::Measure { sequence, task: task.clone() };
+        self.send(Packet::new(&message, Vec::new())?).await?;
+        answered.await.map_err(|_| RunError::Gone)
+    }
+
+    /// Asks what the running tasks use.
+    pub(super) async fn inspect(&self) -> Result<Vec<TaskUsage>, RunError> {
+        let (answer, answered) = oneshot::channel();
+        let sequence = {
+            let mut waiting = lock(&self.waiting);
+            if waiting.is_closed {
+                return Err(RunError::Gone);
+            }
+            waiting.next_sequence += 1;
+            let sequence = waiting.next_sequence;
+            waiting.inspecting.insert(sequence, (Vec::new(), answer));
+            sequence
+        };
+        self.send(Packet::new(&ToSupervisor::Inspect { sequence }, Vec::new())?).await?;
+        answered.await.map_err(|_| RunError::Gone)
     }
 
     /// Asks for a task to be started, and returns once it was or was not.
@@ -147,6 +201,24 @@ impl Post {
         self.wake.notify_one();
     }
 
+    /// Tells that the task's input has ended.
+    pub(super) fn close_input(&self, task: &TaskId) {
+        lock(&self.waiting).short.inputs.insert(task.clone());
+        self.wake.notify_one();
+    }
+
+    /// Asks for another size of the task's terminal. The last one counts.
+    pub(super) fn resize(&self, task: &TaskId, size: (u16, u16)) {
+        lock(&self.waiting).short.sizes.insert(task.clone(), size);
+        self.wake.notify_one();
+    }
+
+    /// Closes the channel and leaves everything to the next daemon.
+    pub(super) fn leave(&self) {
+        lock(&self.waiting).is_left = true;
+        self.wake.notify_one();
+    }
+
     /// Asks the supervisor to stop everything and to end.
     pub(super) fn close(&self) {
         lock(&self.waiting).short.close = true;
@@ -166,7 +238,13 @@ async fn send(
             biased;
             Some(packet) = queue.recv() => vec![packet],
             () = wake.notified() => {
-                let short = lock(waiting).short.take();
+                let short = {
+                    let mut waiting = lock(waiting);
+                    if waiting.is_left {
+                        return;
+                    }
+                    waiting.short.take()
+                };
                 short.iter().filter_map(|message| Packet::new(message, Vec::new()).ok()).collect()
             }
         };
@@ -179,12 +257,12 @@ async fn send(
     }
 }
 
-async fn receive(channel: &Channel<UnixDatagram>, waiting: &Mutex<Waiting>) {
+async fn receive(channel: &Channel<UnixDatagram>, post: &Post) {
     loop {
         let received =
             channel.holder().async_io(Interest::READABLE, || ready_or(channel.receive())).await;
         match received {
-            Ok(Ok(received)) => deliver(received, waiting),
+            Ok(Ok(received)) => deliver(received, post),
             Err(_) | Ok(Err(ChannelError::Closed)) => return,
             Ok(Err(error)) => {
                 tracing::error!(%error, "the supervisor's message cannot be read");
@@ -202,11 +280,20 @@ fn ready_or<T>(result: Result<T, ChannelError>) -> std::io::Result<Result<T, Cha
     }
 }
 
-fn deliver(received: Received<FromSupervisor>, waiting: &Mutex<Waiting>) {
+fn deliver(received: Received<FromSupervisor>, post: &Post) {
     let Received { message, mut descriptors } = received;
-    let mut waiting = lock(waiting);
+    let mut waiting = lock(&post.waiting);
     match message {
-        FromSupervisor::Ready => first_word(&mut waiting, Ok(())),
+        FromSupervisor::Ready => {
+            let handover = std::mem::take(&mut waiting.handover);
+            first_word(&mut waiting, Ok(handover));
+        }
+        FromSupervisor::Adopted { highest } => waiting.handover.highest = highest,
+        FromSupervisor::Resumed(task) => {
+            let resumed = resume(*task, descriptors, post);
+            waiting.tasks.insert(resumed.handle.id().clone(), resumed.handle.clone());
+            waiting.handover.tasks.push(resumed);
+        }
         FromSupervisor::Unfit(failure) => first_word(&mut waiting, Err(failure)),
         FromSupervisor::Prepared { sequence, result } => {
             if let Some(answer) = waiting.preparing.remove(&sequence) {
@@ -223,14 +310,39 @@ fn deliver(received: Received<FromSupervisor>, waiting: &Mutex<Waiting>) {
             }
         }
         FromSupervisor::StartFailed { task, failure } => {
-            waiting.tasks.remove(&task);
-            if let Some(answer) = waiting.starting.remove(&task) {
-                answer.send(Err(failure.into())).ok();
+            let handle = waiting.tasks.remove(&task);
+            match (waiting.starting.remove(&task), handle) {
+                (Some(answer), _) => {
+                    answer.send(Err(failure.into())).ok();
+                }
+                // An earlier daemon asked for it.
+                (None, Some(handle)) => handle.fail(failure.detail),
+                (None, None) => {}
             }
         }
         FromSupervisor::Grew { task, stdout, stderr, spools } => {
             if let Some(handle) = waiting.tasks.get(&task) {
                 handle.grew(stdout, stderr, pair(spools, descriptors));
+            }
+        }
+        FromSupervisor::Returned { task, end, spools } => {
+            if let Some(handle) = waiting.tasks.get(&task) {
+                handle.set_returned(*end, pair(spools, descriptors));
+            }
+        }
+        FromSupervisor::Measured { sequence, idle } => {
+            if let Some(answer) = waiting.measuring.remove(&sequence) {
+                // Whoever asked may have gone.
+                answer.send(idle).ok();
+            }
+        }
+        FromSupervisor::Inspected { sequence, tasks, more } => {
+            if let Some((known, _)) = waiting.inspecting.get_mut(&sequence) {
+                known.extend(tasks);
+            }
+            if !more && let Some((known, answer)) = waiting.inspecting.remove(&sequence) {
+                // Whoever asked may have gone.
+                answer.send(known).ok();
             }
         }
         FromSupervisor::Ended { task, end, spools } => {
@@ -241,7 +353,20 @@ fn deliver(received: Received<FromSupervisor>, waiting: &Mutex<Waiting>) {
     }
 }
 
-fn first_word(waiting: &mut Waiting, word: Result<(), Failure>) {
+/// A handle on a task that an earlier daemon started.
+fn resume(task: ResumedTask, mut descriptors: Vec<OwnedFd>, post: &Post) -> ResumedHandle {
+    let ResumedTask { facts, placement, is_stopping, returned, stdout, stderr, spools } = task;
+    let handle = TaskHandle::new(facts, post.clone());
+    let stdin = descriptors.split_off(spools.len().min(descriptors.len())).pop();
+    handle.grew(stdout, stderr, pair(spools, descriptors));
+    handle.started(stdin);
+    if let Some(end) = returned {
+        handle.set_returned(*end, Vec::new());
+    }
+    ResumedHandle { handle, placement, is_stopping }
+}
+
+fn first_word(waiting: &mut Waiting, word: Result<Handover, Failure>) {
     if let Some(ready) = waiting.ready.take() {
         // Whoever started it may have gone.
         ready.send(word).ok();
@@ -254,13 +379,13 @@ fn pair(spools: Vec<Spooled>, descriptors: Vec<OwnedFd>) -> Vec<(Spooled, OwnedF
 
 /// The supervisor is gone, or is being closed: whoever waits is told.
 fn lose_all(waiting: &Mutex<Waiting>) {
-    let Waiting { tasks, starting, preparing, ready, .. } = {
+    let Waiting { tasks, starting, preparing, measuring, inspecting, ready, .. } = {
         let mut waiting = lock(waiting);
         std::mem::replace(&mut *waiting, Waiting { is_closed: true, ..Waiting::default() })
     };
     tasks.values().for_each(TaskHandle::lose);
     // Dropping the senders answers `Gone`.
-    drop((starting, preparing, ready));
+    drop((starting, preparing, measuring, inspecting, ready));
 }
 
 fn lock(waiting: &Mutex<Waiting>) -> MutexGuard<'_, Waiting> {

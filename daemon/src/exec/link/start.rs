@@ -3,12 +3,12 @@
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use brattice_policy::environment::Environment;
 use brattice_policy::layer::LayerReport;
-use brattice_policy::{Limits, Profile, sys};
+use brattice_policy::{Limits, Mode, Profile, sys};
 use rustix::fs::Access;
 use tokio::process::Command;
 use tokio::sync::{oneshot, watch};
@@ -18,8 +18,8 @@ use super::post::Post;
 use super::task::TaskHandle;
 use crate::exec::channel::{Channel, ChannelError};
 use crate::exec::memory;
-use crate::exec::message::{ProgramKind, RunRequest, ToSupervisor};
-use crate::exec::spec::{Program, TaskSpec};
+use crate::exec::message::{RunRequest, ToSupervisor};
+use crate::exec::spec::{Program, TaskFacts, TaskSpec, TaskUsage, Timestamp};
 
 /// How long a supervisor may take to end before it is killed, and its keepers kill what they keep: the longest grace
 /// (5 s), the keepers' deadline after it (10 s), its own last wait (5 s), and as much again for a loaded machine.
@@ -38,14 +38,14 @@ pub(crate) struct SupervisorSpec {
 
 /// A session's supervisor. Clones are the same one.
 #[derive(Clone, Debug)]
-pub(crate) struct Supervisor(Arc<Handle>);
+pub(crate) struct Supervisor(pub(super) Arc<Handle>);
 
 #[derive(Debug)]
-struct Handle {
-    pid: u32,
-    post: Post,
-    kill: Mutex<Option<oneshot::Sender<()>>>,
-    died: watch::Receiver<bool>,
+pub(super) struct Handle {
+    pub(super) pid: u32,
+    pub(super) post: Post,
+    pub(super) kill: Mutex<Option<oneshot::Sender<()>>>,
+    pub(super) died: watch::Receiver<bool>,
 }
 
 impl Supervisor {
@@ -113,16 +113,66 @@ impl Supervisor {
     /// # Errors
     /// The step that failed; nothing ran.
     pub(crate) async fn run(&self, spec: TaskSpec) -> Result<TaskHandle, RunError> {
-        let TaskSpec { task, profile, program, cwd, environment, stdin, streams, timeout, grace } =
-            spec;
-        let (kind, text) =
+        let TaskSpec {
+            task,
+            profile,
+            program,
+            cwd,
+            environment,
+            stdin,
+            streams,
+            timeout,
+            idle_timeout,
+            grace,
+            placement,
+            leftovers,
+        } = spec;
+        let (kind, title) = (program.kind(), program.title());
+        let text =
             text_of(program).map_err(|error| RunError::Request { detail: error.to_string() })?;
-        let sandbox = (profile.mode, crate::exec::machine().report(profile.mode));
-        let handle = TaskHandle::new(task.clone(), streams, sandbox, self.0.post.clone());
-        let request =
-            RunRequest { task, profile, kind, cwd, environment, stdin, streams, timeout, grace };
+        let facts = TaskFacts {
+            task: task.clone(),
+            kind,
+            title: title.clone(),
+            stdin,
+            streams,
+            mode: profile.mode,
+            layers: layers_of(profile.mode),
+            started: Timestamp::now(),
+            timeout,
+            idle_timeout,
+        };
+        let handle = TaskHandle::new(facts, self.0.post.clone());
+        let request = RunRequest {
+            task,
+            profile,
+            kind,
+            title,
+            cwd,
+            environment,
+            stdin,
+            streams,
+            timeout,
+            idle_timeout,
+            grace,
+            placement,
+            leftovers,
+        };
         self.0.post.run(&handle, Box::new(request), text).await?;
         Ok(handle)
+    }
+
+    /// What the running tasks use.
+    ///
+    /// # Errors
+    /// [`RunError::Gone`].
+    pub(crate) async fn inspect(&self) -> Result<Vec<TaskUsage>, RunError> {
+        self.0.post.inspect().await
+    }
+
+    /// Leaves it, and what runs in the background, to the next daemon.
+    pub(crate) fn leave(&self) {
+        self.0.post.leave();
     }
 
     /// Stops every task, ends the process, and returns when it is gone.
@@ -168,12 +218,22 @@ fn environment_file(environment: &Environment) -> std::io::Result<OwnedFd> {
     memory::file("environment", &memory::join(entries))
 }
 
-fn text_of(program: Program) -> std::io::Result<(ProgramKind, OwnedFd)> {
-    Ok(match program {
-        Program::Bash(text) => (ProgramKind::Bash, memory::file("command", text.as_bytes())?),
+fn text_of(program: Program) -> std::io::Result<OwnedFd> {
+    match program {
+        Program::Bash(text) => memory::file("command", text.as_bytes()),
         Program::Argv(argv) => {
-            let joined = memory::join(argv.into_iter().map(String::into_bytes));
-            (ProgramKind::Argv, memory::file("argv", &joined)?)
+            memory::file("argv", &memory::join(argv.into_iter().map(String::into_bytes)))
         }
-    })
+    }
+}
+
+/// The layers of a mode's commands on this machine, made once.
+fn layers_of(mode: Mode) -> Arc<LayerReport> {
+    static LAYERS: [OnceLock<Arc<LayerReport>>; 3] = [const { OnceLock::new() }; 3];
+    let index = match mode {
+        Mode::ReadOnly => 0,
+        Mode::WorkspaceWrite => 1,
+        Mode::DangerFullAccess => 2,
+    };
+    LAYERS[index].get_or_init(|| Arc::new(crate::exec::machine().report(mode))).clone()
 }

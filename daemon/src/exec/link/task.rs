@@ -3,10 +3,8 @@
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use brattice_policy::Mode;
-use brattice_policy::layer::LayerReport;
 use brattice_protocol::TaskId;
 use brattice_protocol::outcome::Cause;
 use brattice_protocol::tools::Stream;
@@ -16,33 +14,39 @@ use super::input::{Input, InputEnd, InputError};
 use super::post::Post;
 use super::reader::{ReadError, SpoolReader};
 use crate::exec::message::Spooled;
-use crate::exec::spec::{Chunk, Progress, StreamEnd, Streams, TaskEnd};
-
-/// Why a task is stopped.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum StopReason {
-    /// Somebody ended it.
-    Killed {
-        /// Who, and why, in words.
-        by: String,
-    },
-    /// Its call was cancelled.
-    Cancelled,
-}
+use crate::exec::spec::{Chunk, Placement, Progress, StreamEnd, Streams, TaskEnd, TaskFacts};
 
 /// A task that was started. Clones are the same task.
 #[derive(Clone, Debug)]
 pub(crate) struct TaskHandle(Arc<TaskState>);
 
+/// What a supervisor hands over to a daemon that did not start it.
+#[derive(Debug, Default)]
+pub(crate) struct Handover {
+    /// The highest number that a task of the session was given.
+    pub(crate) highest: u64,
+    /// The tasks that run.
+    pub(crate) tasks: Vec<ResumedHandle>,
+}
+
+/// A task that an earlier daemon started.
+#[derive(Debug)]
+pub(crate) struct ResumedHandle {
+    /// The handle on it.
+    pub(crate) handle: TaskHandle,
+    /// Who waited for it.
+    pub(crate) placement: Placement,
+    /// Whether its end was asked for.
+    pub(crate) is_stopping: bool,
+}
+
 #[derive(Debug)]
 pub(super) struct TaskState {
-    id: TaskId,
-    streams: Streams,
-    sandbox: (Mode, LayerReport),
-    begun: Instant,
+    facts: TaskFacts,
     input: OnceLock<Input>,
     readers: Mutex<Readers>,
     progress: watch::Sender<Progress>,
+    returned: OnceLock<Arc<TaskEnd>>,
     end: OnceLock<Arc<TaskEnd>>,
     /// Whether the supervisor has been asked to tell of growth.
     asked: AtomicBool,
@@ -56,20 +60,13 @@ struct Readers {
 }
 
 impl TaskHandle {
-    pub(super) fn new(
-        id: TaskId,
-        streams: Streams,
-        sandbox: (Mode, LayerReport),
-        post: Post,
-    ) -> Self {
+    pub(super) fn new(facts: TaskFacts, post: Post) -> Self {
         TaskHandle(Arc::new(TaskState {
-            id,
-            streams,
-            sandbox,
-            begun: Instant::now(),
+            facts,
             input: OnceLock::new(),
             readers: Mutex::default(),
             progress: watch::Sender::new(Progress::default()),
+            returned: OnceLock::new(),
             end: OnceLock::new(),
             asked: AtomicBool::new(false),
             post,
@@ -78,16 +75,17 @@ impl TaskHandle {
 
     /// The task's id.
     pub(crate) fn id(&self) -> &TaskId {
-        &self.0.id
+        &self.0.facts.task
     }
 
-    /// Asks for the end of the task's whole tree: SIGTERM, the grace, SIGKILL. Returns at once.
-    pub(crate) fn stop(&self, reason: StopReason) {
-        let by = match reason {
-            StopReason::Killed { by } => by,
-            StopReason::Cancelled => "cancelled".to_owned(),
-        };
-        self.0.post.stop(&self.0.id, by);
+    /// What is told of it.
+    pub(crate) fn facts(&self) -> &TaskFacts {
+        &self.0.facts
+    }
+
+    /// Asks for the end of the task's whole tree: SIGTERM, the grace, SIGKILL. Returns at once. `by` says who asks, and why.
+    pub(crate) fn stop(&self, by: String) {
+        self.0.post.stop(self.id(), by);
     }
 
     /// How the task ended, once nothing of it is left.
@@ -104,6 +102,26 @@ impl TaskHandle {
         }
     }
 
+    /// How a call's task returned: nothing of it is left, or what its program left goes on in the background.
+    pub(crate) async fn returned(&self) -> Arc<TaskEnd> {
+        let mut progress = self.0.progress.subscribe();
+        // The sender lives in this very task, so the wait cannot fail.
+        let has_returned = progress.wait_for(|progress| progress.returned || progress.ended).await;
+        let known = self.try_returned().or_else(|| self.try_ended());
+        drop(has_returned);
+        known.unwrap_or_else(|| Arc::new(self.lost()))
+    }
+
+    /// How its program ended, where what it left went on in the background.
+    pub(crate) fn try_returned(&self) -> Option<Arc<TaskEnd>> {
+        self.0.returned.get().cloned()
+    }
+
+    /// Sets the size of its terminal, if it has one.
+    pub(crate) fn resize(&self, rows: u16, cols: u16) {
+        self.0.post.resize(self.id(), (rows, cols));
+    }
+
     /// How the task ended, if it has.
     pub(crate) fn try_ended(&self) -> Option<Arc<TaskEnd>> {
         self.0.end.get().cloned()
@@ -112,6 +130,13 @@ impl TaskHandle {
     /// How far the streams have grown, as far as is known here.
     pub(crate) fn progress(&self) -> Progress {
         *self.0.progress.borrow()
+    }
+
+    /// Brings the progress up to date: all that the task has printed by now counts. Tells how long ago it last printed
+    /// something; `None` where it never did, or has ended.
+    pub(crate) async fn measure(&self) -> Option<Duration> {
+        // A supervisor that is gone has nothing to add.
+        self.0.post.measure(self.id()).await.ok().flatten()
     }
 
     /// Returns as soon as the task's progress differs from `seen`.
@@ -123,7 +148,7 @@ impl TaskHandle {
                 return now;
             }
             if !self.0.asked.swap(true, Ordering::AcqRel) {
-                self.0.post.notify(&self.0.id, (now.stdout, now.stderr));
+                self.0.post.notify(self.id(), (now.stdout, now.stderr));
             }
             if progress.changed().await.is_err() {
                 return now;
@@ -166,9 +191,23 @@ impl TaskHandle {
     // --- what the post tells ---
 
     pub(super) fn started(&self, stdin: Option<OwnedFd>) {
-        if let Some(input) = stdin.and_then(|fd| Input::new(fd).ok()) {
+        let (kind, post, task) = (self.0.facts.stdin, self.0.post.clone(), self.id().clone());
+        let closed = move || post.close_input(&task);
+        if let Some(input) = stdin.and_then(|fd| Input::new(fd, kind, closed).ok()) {
             self.0.input.get_or_init(|| input);
         }
+    }
+
+    pub(super) fn set_returned(&self, mut end: TaskEnd, spools: Vec<(Spooled, OwnedFd)>) {
+        (end.mode, end.layers) = (self.0.facts.mode, self.0.facts.layers.clone());
+        self.take_spools(spools);
+        let (stdout, stderr) = lengths(&end);
+        self.0.returned.get_or_init(|| Arc::new(end));
+        self.0.progress.send_modify(|progress| {
+            progress.stdout = progress.stdout.max(stdout);
+            progress.stderr = progress.stderr.max(stderr);
+            progress.returned = true;
+        });
     }
 
     pub(super) fn grew(&self, stdout: u64, stderr: u64, spools: Vec<(Spooled, OwnedFd)>) {
@@ -181,12 +220,13 @@ impl TaskHandle {
     }
 
     pub(super) fn end(&self, mut end: TaskEnd, spools: Vec<(Spooled, OwnedFd)>) {
-        (end.mode, end.layers) = self.0.sandbox.clone();
+        (end.mode, end.layers) = (self.0.facts.mode, self.0.facts.layers.clone());
         self.take_spools(spools);
-        let (stdout, stderr) =
-            (end.stdout.bytes, end.stderr.as_ref().map_or(0, |stream| stream.bytes));
+        let (stdout, stderr) = lengths(&end);
         self.0.end.get_or_init(|| Arc::new(end));
-        self.0.progress.send_replace(Progress { stdout, stderr, ended: true });
+        self.0.progress.send_modify(|progress| {
+            *progress = Progress { stdout, stderr, ended: true, ..*progress };
+        });
     }
 
     /// The supervisor died: how the task ended cannot be known.
@@ -196,24 +236,31 @@ impl TaskHandle {
         }
     }
 
+    /// It never ran, which nobody waits to be told.
+    pub(super) fn fail(&self, reason: String) {
+        let (cause, reason) = (Cause::FailedToStart, Some(reason));
+        self.end(TaskEnd { cause, reason, ..self.lost() }, Vec::new());
+    }
+
     fn lost(&self) -> TaskEnd {
         let Progress { stdout, stderr, .. } = self.progress();
         let stream = |bytes| StreamEnd { bytes, ..StreamEnd::default() };
+        let TaskFacts { started, streams, mode, layers, .. } = &self.0.facts;
         TaskEnd {
             cause: Cause::Lost,
             exit_code: None,
             signal: None,
             reason: Some("the session's supervisor died".to_owned()),
-            duration: self.0.begun.elapsed(),
+            duration: started.elapsed(),
             user: Duration::ZERO,
             sys: Duration::ZERO,
             max_rss: 0,
             stdout: stream(stdout),
-            stderr: (self.0.streams == Streams::Separate).then(|| stream(stderr)),
+            stderr: (*streams == Streams::Separate).then(|| stream(stderr)),
             leftovers: None,
             unkillable: Vec::new(),
-            mode: self.0.sandbox.0,
-            layers: self.0.sandbox.1.clone(),
+            mode: *mode,
+            layers: layers.clone(),
         }
     }
 
@@ -230,4 +277,8 @@ impl TaskHandle {
     fn readers(&self) -> MutexGuard<'_, Readers> {
         self.0.readers.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn lengths(end: &TaskEnd) -> (u64, u64) {
+    (end.stdout.bytes, end.stderr.as_ref().map_or(0, |stream| stream.bytes))
 }

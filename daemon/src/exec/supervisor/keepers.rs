@@ -1,21 +1,24 @@
-//! What becomes of tasks that were started: their keepers' words, their output, their timers and their ends.
+//! What becomes of tasks that were started: their keepers' words, their output and their timers. How an ended one is
+//! told and recorded is `finished`'s.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
+use brattice_policy::LeftoverRule;
 use brattice_protocol::outcome::ProcessFacts;
 use rustix::process::Signal;
 
+use super::ending::{KeeperLeft, StopCause};
 use super::mode::Mode;
-use super::peer::Peer;
 use super::reactor::Source;
 use super::serve::Supervisor;
 use super::spool::Taken;
-use super::task::{Due, KeeperLeft, StopCause, Task};
+use super::task::Due;
 use crate::exec::channel::ChannelError;
 use crate::exec::message::{FailedStep, Failure, FromKeeper, FromSupervisor, ToKeeper};
 use crate::exec::process;
-use crate::exec::spec::Leftovers;
+use crate::exec::record::RecordFile;
+use crate::exec::spec::Stdin;
 
 /// How long what a dead keeper left is killed again and again before it is named as left. Other tasks wait meanwhile; a
 /// keeper dies only when somebody outside kills it, or the machine is out of memory.
@@ -30,9 +33,6 @@ const ORPHAN_PAUSE: Duration = Duration::from_millis(2);
 /// Most processes that are named.
 const MOST_NAMED: usize = 16;
 
-/// How long what is left in a pipe is read after its task's end, should a stranger write on.
-const LAST_OUTPUT: Duration = Duration::from_millis(200);
-
 /// What became of a dead keeper's processes.
 pub(super) struct Orphans {
     had_any: bool,
@@ -45,17 +45,21 @@ impl Supervisor {
             match task.keeper.receive::<FromKeeper>().map(|received| received.message) {
                 Ok(FromKeeper::Started { keeper }) => {
                     task.keeper_pid = Some(keeper);
-                    let message = FromSupervisor::Started { task: task.id.clone() };
-                    let stdin = task.stdin.take().into_iter().collect();
-                    self.say(&message, stdin);
+                    let message = FromSupervisor::Started { task: task.id().clone() };
+                    // Kept here as well, so that a daemon's end is not the end of the input.
+                    let stdin = task.stdin.as_ref().and_then(|stdin| stdin.try_clone().ok());
+                    self.say(&message, stdin.into_iter().collect());
                 }
                 Ok(FromKeeper::Failed(failure)) => return self.end_unstarted(index, failure),
                 Ok(FromKeeper::ProgramEnded(end)) => task.program_ended(end),
                 Ok(FromKeeper::Leftovers { count, processes }) => {
-                    task.leftovers = Some(Leftovers { count, processes });
+                    task.left(count, processes);
+                    if task.awaits_adoption() && count > 0 {
+                        self.adopt_leftovers(index);
+                    }
                 }
-                Ok(FromKeeper::Gone { usage, unkillable }) => {
-                    return self.end(index, KeeperLeft::Gone { usage, unkillable });
+                Ok(FromKeeper::Gone { usage, unkillable, stopping }) => {
+                    return self.end(index, KeeperLeft::Gone { usage, unkillable, stopping });
                 }
                 Err(ChannelError::Full) => return,
                 Err(_) => return self.lose_keeper(index),
@@ -67,6 +71,10 @@ impl Supervisor {
     fn lose_keeper(&mut self, index: u32) {
         let Some(task) = self.tasks.get_mut(&index) else { return };
         let keeper = task.keeper_pid.take();
+        if let Some(group) = &task.group {
+            // What cannot be killed so is found below.
+            group.kill().ok();
+        }
         let has_started = keeper.is_some();
         let mode = task.mode;
         // The launcher's or zygote's own words, if there are any, are in their channels by now.
@@ -128,21 +136,33 @@ impl Supervisor {
             _ => Some(&mut task.stdout),
         };
         let Some(stream) = stream else { return };
-        if stream.take(&mut self.buffer) == Taken::Closed {
-            // Dropping the last descriptor of the pipe ends the watch.
-            stream.pipe = None;
+        match stream.take(&mut self.buffer) {
+            Taken::Bytes(_) => task.printed(),
+            Taken::Nothing => {}
+            Taken::Closed => {
+                if let Some(pipe) = &stream.pipe {
+                    // Closed for good it would be ready for ever. A terminal's side stays: closing it is a hang-up, and
+                    // what is printed after all by way of `/dev/tty` is read when somebody asks.
+                    self.reactor.forget(pipe).ok();
+                }
+                if task.facts.stdin != Stdin::Terminal {
+                    stream.pipe = None;
+                }
+            }
         }
     }
 
     pub(super) fn act_on_timers(&mut self) {
         let now = Instant::now();
+        self.expire_alone(now);
         let due: Vec<(u32, Due)> =
             self.tasks.iter().filter_map(|(index, task)| Some((*index, task.due(now)?))).collect();
         for (index, due) in due {
             match due {
                 Due::TimeOut => self.stop(index, StopCause::TimedOut),
+                Due::Idle => self.stop(index, StopCause::Idle),
                 Due::Overdue => self.end_keeper(index),
-                Due::Leftovers => self.stop_leftovers(index),
+                Due::Leftovers => self.settle_leftovers(index),
                 Due::Tell => self.tell(index, now),
             }
         }
@@ -153,6 +173,43 @@ impl Supervisor {
         if let Some(grace) = task.begin_stop(cause) {
             // A keeper that is gone is noticed by its closed channel.
             task.keeper.send(&ToKeeper::Stop { grace }, Vec::new()).ok();
+        }
+    }
+
+    /// What a foreground program left has had its time: it is asked for, to be adopted, or stopped.
+    fn settle_leftovers(&mut self, index: u32) {
+        let can_adopt = self.daemon.is_some() && !self.is_closing;
+        let Some(task) = self.tasks.get_mut(&index) else { return };
+        if task.drained() == LeftoverRule::Adopt && can_adopt {
+            task.keeper.send(&ToKeeper::Look, Vec::new()).ok();
+        } else {
+            self.stop_leftovers(index);
+        }
+    }
+
+    /// Makes a background task of what a foreground program left. Nothing goes on without a record.
+    fn adopt_leftovers(&mut self, index: u32) {
+        let can_adopt = self.daemon.is_some() && !self.is_closing;
+        let Some(task) = self.tasks.get_mut(&index) else { return };
+        match RecordFile::begin(&self.setup.folder, &task.facts) {
+            Ok(record) if can_adopt => {
+                task.adopt(record);
+                let (spools, descriptors) = task.last_spools();
+                let message = FromSupervisor::Returned {
+                    task: task.id().clone(),
+                    end: Box::new(task.returned()),
+                    spools,
+                };
+                self.say(&message, descriptors);
+            }
+            Ok(record) => {
+                record.withdraw();
+                self.stop_leftovers(index);
+            }
+            Err(error) => {
+                tracing::warn!(task = %task.id(), %error, "leftovers cannot be recorded, and are stopped");
+                self.stop_leftovers(index);
+            }
         }
     }
 
@@ -174,7 +231,7 @@ impl Supervisor {
         }
     }
 
-    fn tell(&mut self, index: u32, now: Instant) {
+    pub(super) fn tell(&mut self, index: u32, now: Instant) {
         let Some(task) = self.tasks.get_mut(&index) else { return };
         let Ok((spools, descriptors)) = task.untold_spools() else {
             // Out of descriptors: the reader waits on, and is told when there are some again.
@@ -183,43 +240,7 @@ impl Supervisor {
         };
         task.told(now);
         let (stdout, stderr) = task.bytes();
-        let message = FromSupervisor::Grew { task: task.id.clone(), stdout, stderr, spools };
+        let message = FromSupervisor::Grew { task: task.id().clone(), stdout, stderr, spools };
         self.say(&message, descriptors);
-    }
-
-    pub(super) fn end_unstarted(&mut self, index: u32, failure: Failure) {
-        if let Some(task) = self.remove(index) {
-            self.say(&FromSupervisor::StartFailed { task: task.id, failure }, Vec::new());
-            self.retire(task.mode, task.keeper);
-        }
-    }
-
-    fn end(&mut self, index: u32, left: KeeperLeft) {
-        let Some(mut task) = self.remove(index) else { return };
-        let until = Instant::now() + LAST_OUTPUT;
-        for stream in std::iter::once(&mut task.stdout).chain(&mut task.stderr) {
-            // Nothing of the task is left, so all it wrote is in the pipe; a stranger who holds the pipe may write on.
-            while matches!(stream.take(&mut self.buffer), Taken::Bytes(_)) && Instant::now() < until
-            {
-            }
-        }
-        let (spools, descriptors) = task.last_spools();
-        let end = Box::new(task.finish(left));
-        self.say(&FromSupervisor::Ended { task: task.id, end, spools }, descriptors);
-        self.retire(task.mode, task.keeper);
-    }
-
-    fn retire(&mut self, mode: u32, keeper: Peer) {
-        // Closing it, later, would end the watch as well.
-        self.reactor.forget(&keeper).ok();
-        self.upkeep.add(mode, keeper);
-    }
-
-    fn remove(&mut self, index: u32) -> Option<Task> {
-        let task = self.tasks.remove(&index)?;
-        if let Some(mode) = self.modes.get_mut(&task.mode) {
-            mode.running = mode.running.saturating_sub(1);
-        }
-        Some(task)
     }
 }

@@ -16,13 +16,18 @@
 //!    └─ failed          └── time over, stop asked ──▶ stopping ──────────────────────gone→ ended
 //! ```
 //!
-//! When the **daemon** dies (or closes the session) its channel closes: every task is stopped, the modes are swept, and
-//! the supervisor ends once it has no child left. When a **keeper** dies its processes come here, for the supervisor is
+//! When the **daemon** dies its channel closes: what calls waited for is stopped, the background goes on, and the next daemon
+//! is listened for (`daemon`, `listen`). When the session is closed every task is stopped, the modes are swept, and the
+//! supervisor ends once it has no child left. When a **keeper** dies its processes come here, for the supervisor is
 //! a subreaper: they are killed, and the task is `lost`. When a **launcher** or **zygote** dies its mode is retired: tasks
 //! that run go on under their keepers, the next one gets a new launcher. When the **supervisor** dies, every keeper kills
 //! its command; the daemon calls the tasks `lost`. It blocks all signals: SIGTERM to a process group does not end it.
 
+mod daemon;
+mod ending;
+mod finished;
 mod keepers;
+mod listen;
 mod mode;
 mod peer;
 mod reactor;
@@ -30,6 +35,7 @@ mod serve;
 mod spool;
 mod start;
 mod task;
+mod usage;
 
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -39,9 +45,14 @@ use std::process::ExitCode;
 use brattice_policy::{Limits, sys};
 use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags};
 
+use super::cgroup::{Tree, TreeError};
 use super::channel::Channel;
 use super::message::{FailedStep, Failure, FromSupervisor, ToSupervisor};
+use super::retired::{RETIRED, Retired};
+use listen::Listener;
 use serve::Supervisor;
+
+pub(crate) use listen::{ConnectError, connect};
 
 /// The name of the lock in a session's folder. Held for life: whoever can take it knows that no supervisor lives.
 pub(crate) const LOCK: &str = "lock";
@@ -51,7 +62,13 @@ pub(super) struct Setup {
     folder: PathBuf,
     bash: PathBuf,
     limits: Limits,
+    /// Where its commands' control groups are made.
+    groups: Option<Tree>,
     environment: OwnedFd,
+    /// Where the next daemon comes to.
+    listener: Listener,
+    /// The highest number that a task of the session was given by an earlier supervisor.
+    highest: u64,
     /// Held, never read.
     _lock: File,
 }
@@ -103,7 +120,37 @@ fn set_up(channel: &Channel) -> Result<Setup, Failure> {
         .map_err(|error| fail("becoming a subreaper", &error))?;
     let lock =
         lock(&folder).map_err(|error| fail(&format!("locking {}", folder.display()), &error))?;
-    Ok(Setup { folder, bash, limits, environment, _lock: lock })
+    let listener = Listener::bind(&folder)
+        .map_err(|error| fail(&format!("listening in {}", folder.display()), &error))?;
+    let highest = follow(&folder)
+        .map_err(|error| fail(&format!("reading {RETIRED} in {}", folder.display()), &error))?;
+    let groups = open_groups(&folder);
+    Ok(Setup { folder, bash, limits, groups, environment, listener, highest, _lock: lock })
+}
+
+/// Makes the session's control group. Without one commands run without limits, as `enforce::probe` has told.
+fn open_groups(folder: &Path) -> Option<Tree> {
+    let session = folder.file_name()?.to_str()?;
+    match Tree::open(session) {
+        Ok(tree) => Some(tree),
+        Err(TreeError::Unavailable(_)) => None,
+        Err(error) => {
+            tracing::warn!(error = %crate::fault::chain(&error), "commands have no control groups");
+            None
+        }
+    }
+}
+
+/// Takes the word of an earlier supervisor of the session: the highest number that a task was given. From now on its
+/// absence tells whoever finds the lock free that this one was killed.
+fn follow(folder: &Path) -> std::io::Result<u64> {
+    match Retired::read(folder)? {
+        None => Ok(0),
+        Some(retired) => {
+            std::fs::remove_file(folder.join(RETIRED))?;
+            Ok(retired.highest)
+        }
+    }
 }
 
 /// Makes the lock file, locked before it has a name: a command of another session may read this folder, and would
@@ -113,6 +160,13 @@ fn lock(folder: &Path) -> std::io::Result<File> {
     let fd = rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR)?;
     rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive)?;
     let itself = format!("/proc/self/fd/{}", fd.as_raw_fd());
-    rustix::fs::linkat(CWD, itself, CWD, folder.join(LOCK), AtFlags::SYMLINK_FOLLOW)?;
+    // Linked beside and renamed: an earlier supervisor's, which nobody holds, gives way.
+    let beside = folder.join("lock.new");
+    match std::fs::remove_file(&beside) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    rustix::fs::linkat(CWD, itself, CWD, &beside, AtFlags::SYMLINK_FOLLOW)?;
+    std::fs::rename(&beside, folder.join(LOCK))?;
     Ok(fd.into())
 }

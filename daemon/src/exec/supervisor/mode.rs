@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use brattice_policy::enforce::landlock;
 use brattice_policy::enforce::probe::Machine;
@@ -18,6 +19,7 @@ use brattice_policy::{Access, Profile};
 use super::Setup;
 use super::peer::Peer;
 use super::reactor::{Reactor, Source};
+use crate::exec::cgroup::Group;
 use crate::exec::channel::{Channel, ChannelError};
 use crate::exec::message::{FailedStep, Failure, ForkKeeper, FromKeeper, FromLauncher, ToLauncher};
 
@@ -31,11 +33,13 @@ type Inode = (u64, u64);
 #[derive(Debug)]
 pub(super) struct Mode {
     pub(super) profile: Profile,
-    report: LayerReport,
+    pub(super) report: Arc<LayerReport>,
     launcher: Line,
     zygote: Line,
     /// Keepers that wait for a task.
-    spares: VecDeque<Peer>,
+    spares: VecDeque<Spare>,
+    forked: u32,
+    index: u32,
     identity: Vec<Option<Inode>>,
     failure: Option<Failure>,
     /// Requests that wait to be told that the mode is ready.
@@ -43,6 +47,14 @@ pub(super) struct Mode {
     /// Tasks under this mode.
     pub(super) running: usize,
     pub(super) is_retired: bool,
+}
+
+/// A keeper that waits for a task.
+#[derive(Debug)]
+pub(super) struct Spare {
+    pub(super) keeper: Peer,
+    /// The group that its command's process has entered.
+    pub(super) group: Option<Group>,
 }
 
 /// The line to a mode's launcher or zygote.
@@ -121,20 +133,22 @@ impl Mode {
             .map_err(|error| Failure::new(FailedStep::Launcher, &error))?;
         reactor.watch(&launcher.peer, Source::Launcher(index)).map_err(descriptors)?;
         reactor.watch(&zygote.peer, Source::Zygote(index)).map_err(descriptors)?;
-        let report = Machine::probe().report(profile.mode);
+        let report = Arc::new(Machine::probe().report(profile.mode));
         let mut mode = Mode {
             profile,
             report,
             launcher,
             zygote,
             spares: VecDeque::new(),
+            forked: 0,
+            index,
             identity,
             failure: None,
             waiting: Vec::new(),
             running: 0,
             is_retired: false,
         };
-        mode.refill(reactor)?;
+        mode.refill(setup, reactor)?;
         Ok(mode)
     }
 
@@ -150,14 +164,18 @@ impl Mode {
     ///
     /// # Errors
     /// Why no keeper can be had: its own words, or those of the launcher or the zygote.
-    pub(super) fn take_keeper(&mut self, reactor: &Reactor) -> Result<Peer, Failure> {
+    pub(super) fn take_keeper(
+        &mut self,
+        setup: &Setup,
+        reactor: &Reactor,
+    ) -> Result<Spare, Failure> {
         loop {
             let Some(spare) = self.spares.pop_front() else {
-                self.fork_keeper(reactor)?;
+                self.fork_keeper(setup, reactor)?;
                 continue;
             };
             // A keeper has nothing to say before it is asked. One that has said something, or is gone, cannot serve.
-            match spare.receive::<FromKeeper>().map(|received| received.message) {
+            match spare.keeper.receive::<FromKeeper>().map(|received| received.message) {
                 Err(ChannelError::Full) => return Ok(spare),
                 Ok(FromKeeper::Failed(failure)) => return Err(failure),
                 Ok(_) | Err(_) => {}
@@ -166,19 +184,27 @@ impl Mode {
     }
 
     /// Has keepers forked until enough of them wait.
-    pub(super) fn refill(&mut self, reactor: &Reactor) -> Result<(), Failure> {
+    pub(super) fn refill(&mut self, setup: &Setup, reactor: &Reactor) -> Result<(), Failure> {
         while self.spares.len() < SPARES {
-            self.fork_keeper(reactor)?;
+            self.fork_keeper(setup, reactor)?;
         }
         Ok(())
     }
 
-    fn fork_keeper(&mut self, reactor: &Reactor) -> Result<(), Failure> {
+    fn fork_keeper(&mut self, setup: &Setup, reactor: &Reactor) -> Result<(), Failure> {
         let (near, far) = Channel::pair().map_err(descriptors)?;
-        let near = Peer::new(near).map_err(descriptors)?;
-        match self.zygote.peer.send(&ForkKeeper, vec![far.into_fd()]) {
+        let keeper = Peer::new(near).map_err(descriptors)?;
+        self.forked += 1;
+        let name = format!("{}-{}", self.index, self.forked);
+        let fail = |error: &dyn std::error::Error| Failure::caused(FailedStep::Process, error);
+        let group = setup.groups.as_ref().map(|tree| tree.group(&name, &setup.limits));
+        let group = group.transpose().map_err(|error| fail(&error))?;
+        let files = group.as_ref().map(|group| group.descriptors()).transpose();
+        let files = files.map_err(|error| fail(&error))?.into_iter().flatten();
+        match self.zygote.peer.send(&ForkKeeper, [far.into_fd()].into_iter().chain(files).collect())
+        {
             Ok(()) => {
-                self.spares.push_back(near);
+                self.spares.push_back(Spare { keeper, group });
                 Ok(())
             }
             Err(_) => {
@@ -213,7 +239,7 @@ impl Mode {
     pub(super) fn answers(&mut self) -> Vec<(u64, Result<LayerReport, Failure>)> {
         let result = match &self.failure {
             Some(failure) => Err(failure.clone()),
-            None if self.is_ready() => Ok(self.report.clone()),
+            None if self.is_ready() => Ok(LayerReport::clone(&self.report)),
             None => return Vec::new(),
         };
         let waiting = std::mem::take(&mut self.waiting);

@@ -12,6 +12,8 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 pub(super) enum Source {
     /// The daemon's channel.
     Daemon,
+    /// The socket to which the next daemon comes.
+    Listener,
     /// A child changed state.
     Children,
     /// A mode's launcher.
@@ -36,6 +38,7 @@ impl Source {
             Source::Keeper(index) => (4, index),
             Source::Stdout(index) => (5, index),
             Source::Stderr(index) => (6, index),
+            Source::Listener => (7, 0),
         };
         (kind << 32) | u64::from(index)
     }
@@ -50,6 +53,7 @@ impl Source {
             4 => Source::Keeper(index),
             5 => Source::Stdout(index),
             6 => Source::Stderr(index),
+            7 => Source::Listener,
             _ => return None,
         })
     }
@@ -140,6 +144,7 @@ mod tests {
             Source::Keeper(u32::MAX),
             Source::Stdout(1),
             Source::Stderr(2),
+            Source::Listener,
         ];
         for source in sources {
             assert_eq!(Source::decode(source.encode()), Some(source));

@@ -11,12 +11,14 @@ use brattice_policy::sys::{self, Errno};
 use brattice_protocol::TaskId;
 
 use super::Setup;
+use super::finished::Unrecorded;
 use super::mode::Mode;
 use super::peer::Peer;
 use super::reactor::{Reactor, Source};
-use super::task::{StopCause, Task};
-use crate::exec::channel::{Channel, ChannelError};
-use crate::exec::message::{FailedStep, Failure, FromSupervisor, ToSupervisor};
+use super::task::Task;
+use crate::exec::cgroup::Group;
+use crate::exec::channel::Channel;
+use crate::exec::message::{Failure, FromSupervisor};
 
 /// Output that is moved at once: as much as a large pipe holds.
 const OUTPUT_BUFFER: usize = 256 << 10;
@@ -38,13 +40,16 @@ pub(super) struct Upkeep {
     modes: BTreeSet<u32>,
     /// Channels of keepers that are done; closing them lets the keepers end.
     keepers: Vec<Peer>,
+    /// Control groups of tasks that are over.
+    groups: Vec<Group>,
 }
 
 impl Upkeep {
     /// Remembers a task that is over.
-    pub(super) fn add(&mut self, mode: u32, keeper: Peer) {
+    pub(super) fn add(&mut self, mode: u32, keeper: Peer, group: Option<Group>) {
         self.modes.insert(mode);
         self.keepers.push(keeper);
+        self.groups.extend(group);
         self.due.get_or_insert_with(|| Instant::now() + UPKEEP_PAUSE);
     }
 }
@@ -52,10 +57,18 @@ impl Upkeep {
 /// The loop's state.
 pub(super) struct Supervisor {
     pub(super) reactor: Reactor,
-    /// `None` once it is gone: then everything is being stopped.
+    /// `None` while there is none: then nothing new starts.
     pub(super) daemon: Option<Peer>,
+    /// Until when a next daemon is waited for, while there is none.
+    pub(super) alone_until: Option<Instant>,
     /// Whether the daemon asked for the end.
     pub(super) is_closing: bool,
+    /// Whether no daemon has come in time.
+    pub(super) is_expired: bool,
+    /// The highest number that a task was given.
+    pub(super) highest: u64,
+    /// Tasks that ended while nobody could be told and no record be written.
+    pub(super) unrecorded: Vec<Unrecorded>,
     children: OwnedFd,
     pub(super) setup: Setup,
     pub(super) modes: BTreeMap<u32, Mode>,
@@ -73,11 +86,17 @@ impl Supervisor {
         reactor.watch(&children, Source::Children)?;
         let daemon = Peer::new(channel)?;
         reactor.watch(&daemon, Source::Daemon)?;
+        reactor.watch(&setup.listener, Source::Listener)?;
+        let highest = setup.highest;
         let buffer = vec![0; OUTPUT_BUFFER];
         Ok(Supervisor {
             reactor,
             daemon: Some(daemon),
+            alone_until: None,
             is_closing: false,
+            is_expired: false,
+            highest,
+            unrecorded: Vec::new(),
             children,
             setup,
             modes: BTreeMap::new(),
@@ -88,121 +107,35 @@ impl Supervisor {
         })
     }
 
-    /// Serves until the daemon is gone and nothing is left.
+    /// Serves until the session is closed, or until there is neither a daemon nor anything to keep for the next one.
     pub(super) fn serve(mut self) -> ExitCode {
         self.say(&FromSupervisor::Ready, Vec::new());
-        while (self.daemon.is_some() && !self.is_closing) || !self.tasks.is_empty() {
+        while !self.is_over() {
             let now = Instant::now();
             let tasks = self.tasks.values().filter_map(|task| task.next_due(now));
-            let until = tasks.chain(self.upkeep.due).min();
+            let until = tasks.chain(self.upkeep.due).chain(self.alone_until).min();
             let Ok(ready) = self.reactor.wait(until) else { return ExitCode::FAILURE };
             ready.into_iter().for_each(|source| self.handle(source));
             self.act_on_timers();
             self.settle();
         }
+        self.retire_session();
         self.leave()
+    }
+
+    fn is_over(&self) -> bool {
+        let is_left = self.daemon.is_none() && (self.unrecorded.is_empty() || self.is_expired);
+        self.tasks.is_empty() && (self.is_closing || is_left)
     }
 
     fn handle(&mut self, source: Source) {
         match source {
             Source::Daemon => self.hear_daemon(),
+            Source::Listener => self.admit_daemon(),
             Source::Children => self.reap_children(),
             Source::Launcher(index) | Source::Zygote(index) => self.hear_mode(index),
             Source::Keeper(index) => self.hear_keeper(index),
             Source::Stdout(index) | Source::Stderr(index) => self.take_output(index, source),
-        }
-    }
-
-    // --- the daemon ---
-
-    fn hear_daemon(&mut self) {
-        while let Some(daemon) = &self.daemon {
-            match daemon.receive::<ToSupervisor>() {
-                Ok(received) => self.obey(received.message, received.descriptors),
-                Err(ChannelError::Full) => return,
-                Err(_) => self.lose_daemon(),
-            }
-        }
-    }
-
-    fn obey(&mut self, message: ToSupervisor, mut descriptors: Vec<OwnedFd>) {
-        match message {
-            ToSupervisor::Setup { .. } => {}
-            ToSupervisor::Prepare { sequence, profile } => self.prepare(sequence, profile),
-            ToSupervisor::Run(request) => {
-                let task = request.task.clone();
-                let started = match descriptors.pop() {
-                    Some(text) => self.start(*request, text),
-                    None => Err(Failure::new(
-                        FailedStep::Descriptors,
-                        &"the request came without its text",
-                    )),
-                };
-                if let Err(failure) = started {
-                    self.say(&FromSupervisor::StartFailed { task, failure }, Vec::new());
-                }
-            }
-            ToSupervisor::Stop { task, by } => {
-                if let Some(index) = self.index_of(&task) {
-                    self.stop(index, StopCause::Asked { by });
-                }
-            }
-            ToSupervisor::Close => {
-                self.is_closing = true;
-                self.stop_all("the session was closed");
-            }
-            ToSupervisor::Notify { task, stdout, stderr } => {
-                if let Some(task) =
-                    self.index_of(&task).and_then(|index| self.tasks.get_mut(&index))
-                {
-                    task.await_growth((stdout, stderr));
-                }
-            }
-        }
-    }
-
-    /// Without a daemon nobody can be told anything: everything is stopped.
-    fn lose_daemon(&mut self) {
-        if let Some(daemon) = self.daemon.take() {
-            // Closing would end the watch as well; a failure leaves nothing behind.
-            self.reactor.forget(&daemon).ok();
-        }
-        self.stop_all("the daemon is gone");
-    }
-
-    fn stop_all(&mut self, by: &str) {
-        let running: Vec<u32> = self.tasks.keys().copied().collect();
-        for index in running {
-            self.stop(index, StopCause::Asked { by: by.to_owned() });
-        }
-    }
-
-    pub(super) fn say(&mut self, message: &FromSupervisor, descriptors: Vec<OwnedFd>) {
-        match self.daemon.as_mut().map(|daemon| daemon.send(message, descriptors)) {
-            // What does not fit a message is not said; every text in one is bounded where it is made.
-            None | Some(Ok(()) | Err(ChannelError::TooLarge | ChannelError::Shape(_))) => {}
-            Some(Err(_)) => self.lose_daemon(),
-        }
-    }
-
-    fn prepare(&mut self, sequence: u64, profile: Profile) {
-        match self.mode_for(profile) {
-            Ok(index) => {
-                if let Some(mode) = self.modes.get_mut(&index) {
-                    mode.wait_ready(sequence);
-                }
-            }
-            Err(failure) => {
-                self.say(&FromSupervisor::Prepared { sequence, result: Err(failure) }, Vec::new());
-            }
-        }
-    }
-
-    /// Tells those who wait for a mode what has become of it.
-    fn say_prepared(&mut self) {
-        let answers: Vec<_> = self.modes.values_mut().flat_map(Mode::answers).collect();
-        for (sequence, result) in answers {
-            self.say(&FromSupervisor::Prepared { sequence, result }, Vec::new());
         }
     }
 
@@ -271,7 +204,7 @@ impl Supervisor {
         for index in std::mem::take(&mut self.upkeep).modes {
             if let Some(mode) = self.modes.get_mut(&index).filter(|mode| !mode.is_retired) {
                 // A failure is told to the task that would need the keeper.
-                mode.refill(&self.reactor).ok();
+                mode.refill(&self.setup, &self.reactor).ok();
             }
         }
     }
@@ -315,7 +248,7 @@ impl Supervisor {
         self.next_index
     }
 
-    fn index_of(&self, task: &TaskId) -> Option<u32> {
-        self.tasks.iter().find(|(_, candidate)| candidate.id == *task).map(|(index, _)| *index)
+    pub(super) fn index_of(&self, task: &TaskId) -> Option<u32> {
+        self.tasks.iter().find(|(_, candidate)| candidate.id() == task).map(|(index, _)| *index)
     }
 }

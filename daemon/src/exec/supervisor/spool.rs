@@ -93,6 +93,26 @@ impl Spool {
         Ok(Some(fd))
     }
 
+    /// There is another reader, who has no descriptor yet.
+    pub(super) fn forget_reader(&mut self) {
+        self.is_told = matches!(self.store, Store::None);
+    }
+
+    /// What is in memory goes to the file, for readers who come when this process is gone. What cannot be written is lost.
+    pub(super) fn persist(&mut self) {
+        if let Store::Memory(_) = self.store {
+            match self.move_to_file() {
+                Ok(fd) => {
+                    self.store = Store::File(fd);
+                    self.is_told = false;
+                }
+                Err(errno) => {
+                    self.lost = Some(Lost { bytes: self.bytes, error: errno::name(errno) });
+                }
+            }
+        }
+    }
+
     /// The reader never gets the descriptor: all that was kept is lost to it.
     pub(super) fn give_up(&mut self, error: &std::io::Error) {
         let errno = Errno::from_io_error(error).unwrap_or(Errno::IO);

@@ -3,20 +3,45 @@
 //! Nothing is waited for. The request goes into the keeper's channel whether or not the keeper exists yet; what comes
 //! of it is heard by the loop (`keepers`).
 
-use std::io::PipeReader;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 
 use brattice_policy::sys::Errno;
 use brattice_policy::sys::errno;
+use brattice_policy::sys::spawn::ControllingTerminal;
 use brattice_protocol::TaskId;
 use rustix::pipe::PipeFlags;
 
+use super::mode::Spare;
 use super::reactor::Source;
 use super::serve::Supervisor;
 use super::spool::Spool;
 use super::task::{Parts, StreamState, Task};
 use crate::exec::message::{FailedStep, Failure, RunRequest, ToKeeper};
-use crate::exec::spec::{Stdin, Streams};
+use crate::exec::record::{self, RecordFile};
+use crate::exec::spec::{Placement, Stdin, Streams, TaskFacts, Timestamp};
+use crate::exec::terminal;
+
+/// The ends of a task's streams.
+struct Ends {
+    near: Near,
+    far: Far,
+}
+
+/// Those that stay here.
+struct Near {
+    stdin: Option<OwnedFd>,
+    stdout: StreamState,
+    stderr: Option<StreamState>,
+}
+
+/// Those that the command gets.
+struct Far {
+    kind: Stdin,
+    stdin: OwnedFd,
+    stdout: OwnedFd,
+    stderr: OwnedFd,
+}
 
 impl Supervisor {
     pub(super) fn start(&mut self, request: RunRequest, text: OwnedFd) -> Result<(), Failure> {
@@ -24,49 +49,69 @@ impl Supervisor {
             task: id,
             profile,
             kind,
+            title,
             cwd,
             environment,
             stdin,
             streams,
             timeout,
+            idle_timeout,
             grace,
+            placement,
+            leftovers: leftover_rule,
         } = request;
         if self.is_closing || self.daemon.is_none() {
             return Err(Failure::new(FailedStep::Supervisor, &"the session is closing"));
         }
+        self.take_number(&id).map_err(|_| {
+            Failure::new(FailedStep::Supervisor, &format!("{id} was started before"))
+        })?;
         let mode_index = self.mode_for(profile)?;
         let index = self.next_index();
-        let (input, stdin) = open_stdin(stdin)?;
-        let (stdout, stdout_end) = self.open_stream(&id, "stdout")?;
-        let (stderr, stderr_end) = match streams {
-            Streams::Merged => (
-                None,
-                stdout_end
-                    .try_clone()
-                    .map_err(|error| Failure::new(FailedStep::Descriptors, &error))?,
-            ),
-            Streams::Separate => {
-                let (stream, end) = self.open_stream(&id, "stderr")?;
-                (Some(stream), end)
-            }
-        };
+        let Ends { near: Near { stdin, stdout, stderr }, far } =
+            self.open_streams(&id, stdin, streams)?;
         let Some(mode) = self.modes.get_mut(&mode_index) else {
             return Err(Failure::new(FailedStep::Launcher, &"the mode is gone"));
         };
-        let mut keeper = mode.take_keeper(&self.reactor)?;
-        let run = ToKeeper::Run { kind, cwd, environment };
-        keeper
-            .send(&run, vec![input, stdout_end, stderr_end, text])
-            .map_err(|error| Failure::new(FailedStep::Fork, &error))?;
+        let facts = TaskFacts {
+            task: id,
+            kind,
+            title,
+            stdin: far.kind,
+            streams,
+            mode: mode.profile.mode,
+            layers: mode.report.clone(),
+            started: Timestamp::now(),
+            timeout,
+            idle_timeout,
+        };
+        let Spare { mut keeper, group } = mode.take_keeper(&self.setup, &self.reactor)?;
+        let record = match placement {
+            Placement::Foreground => None,
+            Placement::Background => Some(begin_record(&self.setup.folder, &facts)?),
+        };
+        let terminal = match far.kind {
+            Stdin::Terminal => ControllingTerminal::StandardInput,
+            Stdin::Null | Stdin::Pipe => ControllingTerminal::None,
+        };
+        let run = ToKeeper::Run { kind, cwd, environment, terminal };
+        let descriptors = vec![far.stdin, far.stdout, far.stderr, text];
+        if let Err(error) = keeper.send(&run, descriptors) {
+            record.iter().for_each(RecordFile::withdraw);
+            return Err(Failure::new(FailedStep::Fork, &error));
+        }
         mode.running += 1;
         let task = Task::new(Parts {
-            id,
+            facts,
+            placement,
+            leftover_rule,
+            record,
             mode: mode_index,
             keeper,
+            group,
             stdout,
             stderr,
             stdin,
-            timeout,
             grace,
         });
         let watched = self.watch_task(index, &task);
@@ -80,15 +125,49 @@ impl Supervisor {
         Ok(())
     }
 
+    /// The pipes of a task, or its terminal.
+    fn open_streams(&self, task: &TaskId, kind: Stdin, streams: Streams) -> Result<Ends, Failure> {
+        if kind == Stdin::Terminal {
+            return self.open_terminal(task);
+        }
+        let (input, stdin) = open_stdin(kind)?;
+        let (stdout, stdout_end) = self.open_stream(task, "stdout")?;
+        let (stderr, stderr_end) = match streams {
+            Streams::Merged => (None, stdout_end.try_clone().map_err(descriptors)?),
+            Streams::Separate => {
+                let (stream, end) = self.open_stream(task, "stderr")?;
+                (Some(stream), end)
+            }
+        };
+        let near = Near { stdin, stdout, stderr };
+        Ok(Ends { near, far: Far { kind, stdin: input, stdout: stdout_end, stderr: stderr_end } })
+    }
+
+    /// One terminal for all three.
+    fn open_terminal(&self, task: &TaskId) -> Result<Ends, Failure> {
+        let pair = terminal::open(terminal::Size::default())
+            .map_err(|error| Failure::caused(FailedStep::Descriptors, &error))?;
+        let slave = || pair.slave.try_clone().map_err(descriptors);
+        let far =
+            Far { kind: Stdin::Terminal, stdin: slave()?, stdout: slave()?, stderr: slave()? };
+        let stdin = Some(pair.master.try_clone().map_err(descriptors)?);
+        let stdout = self.stream(task, "stdout", pair.master);
+        Ok(Ends { near: Near { stdin, stdout, stderr: None }, far })
+    }
+
     fn open_stream(&self, task: &TaskId, name: &str) -> Result<(StreamState, OwnedFd), Failure> {
         let (reader, writer) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)
             .map_err(|errno| Failure::new(FailedStep::Descriptors, &errno::explain(errno)))?;
         // Only the reading end must not wait: the writing end is the command's, and blocks as commands expect.
         rustix::io::ioctl_fionbio(&reader, true)
             .map_err(|errno| Failure::new(FailedStep::Descriptors, &errno::explain(errno)))?;
-        let path = self.setup.folder.join(format!("{task}.{name}"));
+        Ok((self.stream(task, name, reader), writer))
+    }
+
+    fn stream(&self, task: &TaskId, name: &str, reader: OwnedFd) -> StreamState {
+        let path = record::path(&self.setup.folder, task, name);
         let spool = Spool::new(path, self.setup.limits.spool);
-        Ok((StreamState { pipe: Some(PipeReader::from(reader)), spool }, writer))
+        StreamState { pipe: Some(reader), spool }
     }
 
     fn watch_task(&self, index: u32, task: &Task) -> Result<(), Errno> {
@@ -106,11 +185,24 @@ impl Supervisor {
 /// The reading end of a command's standard input, and the writing end where there is one.
 fn open_stdin(stdin: Stdin) -> Result<(OwnedFd, Option<OwnedFd>), Failure> {
     match stdin {
-        Stdin::Null => std::fs::File::open("/dev/null")
-            .map(|file| (file.into(), None))
-            .map_err(|error| Failure::new(FailedStep::Descriptors, &error)),
+        Stdin::Null | Stdin::Terminal => {
+            std::fs::File::open("/dev/null").map(|file| (file.into(), None)).map_err(descriptors)
+        }
         Stdin::Pipe => rustix::pipe::pipe_with(PipeFlags::CLOEXEC)
             .map(|(reader, writer)| (reader, Some(writer)))
             .map_err(|errno| Failure::new(FailedStep::Descriptors, &errno::explain(errno))),
     }
+}
+
+/// Nothing runs in the background without its record.
+fn begin_record(folder: &Path, facts: &TaskFacts) -> Result<RecordFile, Failure> {
+    RecordFile::begin(folder, facts).map_err(|error| {
+        let folder = folder.display();
+        let detail = format!("the record of {} cannot be written in {folder}: {error}", facts.task);
+        Failure::new(FailedStep::Record, &detail)
+    })
+}
+
+fn descriptors(error: std::io::Error) -> Failure {
+    Failure::new(FailedStep::Descriptors, &error)
 }

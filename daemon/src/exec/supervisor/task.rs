@@ -1,23 +1,22 @@
 //! One task as the supervisor sees it: its keeper, its pipes and spools, its timers, and what is known of its end.
 //!
-//! What happens and when is decided here, without touching the loop: [`Task::due`] says what is due, [`Task::finish`]
-//! puts the end together. The order in which facts arrive at the keeper decides the cause: a program that ended before
-//! its stop began has ended by itself.
+//! What happens and when is decided here, without touching the loop: [`Task::due`] says what is due. How its end is put
+//! together is `ending`'s.
 
-use std::io::PipeReader;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use brattice_policy::layer::LayerReport;
-use brattice_policy::sys::wait::{Exit, Usage};
-use brattice_policy::{Limits, Mode};
+use brattice_policy::{LeftoverRule, Limits};
 use brattice_protocol::TaskId;
-use brattice_protocol::outcome::{Cause, ProcessFacts};
+use brattice_protocol::outcome::ProcessFacts;
 
+use super::ending::StopCause;
 use super::peer::Peer;
 use super::spool::{Spool, Taken};
+use crate::exec::cgroup::Group;
 use crate::exec::message::{ProgramEnd, Spooled};
-use crate::exec::spec::{Leftovers, TaskEnd};
+use crate::exec::record::RecordFile;
+use crate::exec::spec::{LeftoverFate, Leftovers, Placement, TaskFacts};
 
 /// After a program's end what is left may still end by itself (a `tee` behind it, say) before it is stopped.
 const DRAIN: Duration = Duration::from_millis(200);
@@ -31,18 +30,9 @@ const TELL_PAUSE: Duration = Duration::from_millis(20);
 /// A stream's pipe and spool.
 #[derive(Debug)]
 pub(super) struct StreamState {
-    /// The reading end, until nobody writes to it any more.
-    pub(super) pipe: Option<PipeReader>,
+    /// The reading end, or the terminal's side, until nobody writes to it any more.
+    pub(super) pipe: Option<OwnedFd>,
     pub(super) spool: Spool,
-}
-
-/// Why a task is being stopped.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum StopCause {
-    /// Its time is over.
-    TimedOut,
-    /// Somebody asked.
-    Asked { by: String },
 }
 
 /// What a task's timers ask for.
@@ -50,9 +40,11 @@ pub(super) enum StopCause {
 pub(super) enum Due {
     /// Its time is over: stop it.
     TimeOut,
+    /// It has been silent for too long: stop it.
+    Idle,
     /// Its keeper has not brought a stop to its end.
     Overdue,
-    /// Its program ended and left something: stop that.
+    /// Its program ended and left something: that is adopted, or stopped.
     Leftovers,
     /// Its reader is to be told of growth.
     Tell,
@@ -61,64 +53,87 @@ pub(super) enum Due {
 /// A task that has been handed to a keeper.
 #[derive(Debug)]
 pub(super) struct Task {
-    pub(super) id: TaskId,
+    pub(super) facts: TaskFacts,
+    pub(super) placement: Placement,
+    leftover_rule: LeftoverRule,
+    /// Its record on disk; one in the background has one.
+    pub(super) record: Option<RecordFile>,
     /// The index of its mode.
     pub(super) mode: u32,
     pub(super) keeper: Peer,
+    /// Its control group.
+    pub(super) group: Option<Group>,
     /// The keeper's process, once it has told.
     pub(super) keeper_pid: Option<u32>,
     pub(super) stdout: StreamState,
     /// `None` where streams are merged.
     pub(super) stderr: Option<StreamState>,
-    /// The writing end of its standard input, until the daemon has it.
+    /// The writing end of its standard input, or its terminal, until its input ends: each daemon is given a copy.
     pub(super) stdin: Option<OwnedFd>,
     pub(super) begun: Instant,
-    pub(super) deadline: Option<Instant>,
-    pub(super) grace: Duration,
+    deadline: Option<Instant>,
+    idle_timeout: Option<Duration>,
+    /// When it last printed something.
+    last_output: Option<Instant>,
+    grace: Duration,
     pub(super) stop: Option<StopCause>,
     pub(super) ended: Option<ProgramEnd>,
     leftovers_at: Option<Instant>,
-    overdue_at: Option<Instant>,
+    pub(super) overdue_at: Option<Instant>,
     pub(super) leftovers: Option<Leftovers>,
     /// What the reader knows already, when it waits to be told of more.
     reader_knows: Option<(u64, u64)>,
     told_at: Option<Instant>,
 }
 
-/// How a task's keeper left.
-pub(super) enum KeeperLeft {
-    /// It said that nothing is left, or what could not be killed.
-    Gone { usage: Usage, unkillable: Vec<ProcessFacts> },
-    /// It was killed; these could not be killed after it.
-    Lost { unkillable: Vec<ProcessFacts> },
-}
-
 /// What a task is made of.
 pub(super) struct Parts {
-    pub(super) id: TaskId,
+    pub(super) facts: TaskFacts,
+    pub(super) placement: Placement,
+    pub(super) leftover_rule: LeftoverRule,
+    pub(super) record: Option<RecordFile>,
     pub(super) mode: u32,
     pub(super) keeper: Peer,
+    pub(super) group: Option<Group>,
     pub(super) stdout: StreamState,
     pub(super) stderr: Option<StreamState>,
     pub(super) stdin: Option<OwnedFd>,
-    pub(super) timeout: Option<Duration>,
     pub(super) grace: Duration,
 }
 
 impl Task {
     pub(super) fn new(parts: Parts) -> Self {
-        let Parts { id, mode, keeper, stdout, stderr, stdin, timeout, grace } = parts;
-        let begun = Instant::now();
-        Task {
-            id,
+        let Parts {
+            facts,
+            placement,
+            leftover_rule,
+            record,
             mode,
             keeper,
+            group,
+            stdout,
+            stderr,
+            stdin,
+            grace,
+        } = parts;
+        let begun = Instant::now();
+        let (timeout, idle_timeout) = (facts.timeout, facts.idle_timeout);
+        Task {
+            facts,
+            placement,
+            leftover_rule,
+            record,
+            mode,
+            keeper,
+            group,
             keeper_pid: None,
             stdout,
             stderr,
             stdin,
             begun,
             deadline: timeout.and_then(|timeout| begun.checked_add(timeout)),
+            idle_timeout,
+            last_output: None,
             grace,
             stop: None,
             ended: None,
@@ -130,13 +145,61 @@ impl Task {
         }
     }
 
-    /// The program ended; whatever is left gets a moment to end by itself.
+    /// Its id.
+    pub(super) fn id(&self) -> &TaskId {
+        &self.facts.task
+    }
+
+    /// The program ended. Where a call waits, whatever is left gets a moment to end by itself; in the background the task
+    /// is all that the program started, and goes on.
     pub(super) fn program_ended(&mut self, end: ProgramEnd) {
-        self.deadline = None;
-        if !end.stopping {
-            self.leftovers_at = Some(Instant::now() + DRAIN);
+        if self.placement == Placement::Foreground {
+            (self.deadline, self.idle_timeout) = (None, None);
+            if !end.stopping {
+                self.leftovers_at = Some(Instant::now() + DRAIN);
+            }
         }
         self.ended = Some(end);
+    }
+
+    /// The time for leftovers to end by themselves is over. Whether they are to be adopted.
+    pub(super) fn drained(&mut self) -> LeftoverRule {
+        self.leftovers_at = None;
+        self.leftover_rule
+    }
+
+    /// What the program left, as its keeper told.
+    pub(super) fn left(&mut self, count: u64, processes: Vec<ProcessFacts>) {
+        if self.placement == Placement::Foreground {
+            let fate = LeftoverFate::Stopped;
+            self.leftovers = Some(Leftovers { count, processes, fate });
+        }
+    }
+
+    /// Whether the keeper's word on what is left decides if it is adopted.
+    pub(super) fn awaits_adoption(&self) -> bool {
+        self.placement == Placement::Foreground
+            && self.leftover_rule == LeftoverRule::Adopt
+            && self.overdue_at.is_none()
+    }
+
+    /// What the program left goes on in the background, with this record.
+    pub(super) fn adopt(&mut self, record: RecordFile) {
+        self.placement = Placement::Background;
+        self.record = Some(record);
+        if let Some(left) = &mut self.leftovers {
+            left.fate = LeftoverFate::Adopted;
+        }
+    }
+
+    /// It printed something.
+    pub(super) fn printed(&mut self) {
+        self.last_output = Some(Instant::now());
+    }
+
+    /// How long ago it last printed something.
+    pub(super) fn idle(&self) -> Option<Duration> {
+        self.last_output.map(|last| last.elapsed())
     }
 
     /// Bytes of both streams.
@@ -165,6 +228,8 @@ impl Task {
         let passed = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         if passed(self.deadline) {
             Some(Due::TimeOut)
+        } else if passed(self.idle_at()) {
+            Some(Due::Idle)
         } else if passed(self.overdue_at) {
             Some(Due::Overdue)
         } else if passed(self.leftovers_at) {
@@ -178,8 +243,13 @@ impl Task {
 
     /// When something is due next.
     pub(super) fn next_due(&self, now: Instant) -> Option<Instant> {
-        let times = [self.deadline, self.leftovers_at, self.overdue_at, self.tell_at(now)];
+        let times =
+            [self.deadline, self.idle_at(), self.leftovers_at, self.overdue_at, self.tell_at(now)];
         times.into_iter().flatten().min()
+    }
+
+    fn idle_at(&self) -> Option<Instant> {
+        self.last_output.unwrap_or(self.begun).checked_add(self.idle_timeout?)
     }
 
     fn tell_at(&self, now: Instant) -> Option<Instant> {
@@ -190,8 +260,9 @@ impl Task {
 
     /// Begins a stop for this cause and says the grace; `None` when one has begun already.
     pub(super) fn begin_stop(&mut self, cause: StopCause) -> Option<Duration> {
-        self.deadline = None;
-        if self.stop.is_some() || self.ended.is_some() {
+        (self.deadline, self.idle_timeout) = (None, None);
+        let has_returned = self.ended.is_some() && self.placement == Placement::Foreground;
+        if self.stop.is_some() || has_returned {
             return None;
         }
         self.stop = Some(cause);
@@ -224,6 +295,18 @@ impl Task {
         Ok(stdout.into_iter().chain(stderr).unzip())
     }
 
+    /// All spools, and after them the writing end of standard input, for a daemon that has none of them. What cannot be
+    /// handed over is lost to it.
+    pub(super) fn all_spools(&mut self) -> (Vec<Spooled>, Vec<OwnedFd>) {
+        self.stdout.spool.forget_reader();
+        if let Some(stream) = &mut self.stderr {
+            stream.spool.forget_reader();
+        }
+        let (spools, mut descriptors): (Vec<_>, Vec<_>) = self.last_spools();
+        descriptors.extend(self.stdin.as_ref().and_then(|stdin| stdin.try_clone().ok()));
+        (spools, descriptors)
+    }
+
     /// The spools that the reader still lacks at the end; one that cannot be handed over is lost.
     pub(super) fn last_spools(&mut self) -> (Vec<Spooled>, Vec<OwnedFd>) {
         let streams =
@@ -239,55 +322,6 @@ impl Task {
             }
         });
         spools.unzip()
-    }
-
-    /// Puts the end together from what is known.
-    pub(super) fn finish(&self, left: KeeperLeft) -> TaskEnd {
-        let (cause, reason) = self.cause(&left);
-        let (after, unkillable) = match left {
-            KeeperLeft::Gone { usage, unkillable } => (usage, unkillable),
-            KeeperLeft::Lost { unkillable } => (Usage::default(), unkillable),
-        };
-        let usage = self.ended.map_or(Usage::default(), |end| end.usage);
-        let exit = self.ended.map(|end| end.exit);
-        TaskEnd {
-            cause,
-            exit_code: exit.and_then(|exit| match exit {
-                Exit::Code(code) => Some(code),
-                Exit::Signal(_) => None,
-            }),
-            signal: exit.and_then(|exit| match exit {
-                Exit::Signal(signal) => Some(signal),
-                Exit::Code(_) => None,
-            }),
-            reason,
-            duration: self.ended.map_or_else(|| self.begun.elapsed(), |end| end.duration),
-            user: usage.user + after.user,
-            sys: usage.sys + after.sys,
-            max_rss: usage.max_rss.max(after.max_rss),
-            stdout: self.stdout.spool.end(),
-            stderr: self.stderr.as_ref().map(|stream| stream.spool.end()),
-            leftovers: self.leftovers.clone().filter(|left| left.count > 0),
-            unkillable,
-            mode: Mode::default(),
-            layers: LayerReport::default(),
-        }
-    }
-
-    fn cause(&self, left: &KeeperLeft) -> (Cause, Option<String>) {
-        let lost = || (Cause::Lost, Some("the process that kept it was killed".to_owned()));
-        match (self.ended, left, &self.stop) {
-            (None, KeeperLeft::Lost { .. }, _) => lost(),
-            (Some(ProgramEnd { stopping: true, .. }) | None, _, Some(StopCause::TimedOut)) => {
-                (Cause::TimedOut, None)
-            }
-            (Some(ProgramEnd { stopping: true, .. }) | None, _, Some(StopCause::Asked { by })) => {
-                (Cause::Killed, Some(by.clone()))
-            }
-            (Some(ProgramEnd { exit: Exit::Code(_), .. }), _, _) => (Cause::Exited, None),
-            (Some(ProgramEnd { exit: Exit::Signal(_), .. }), _, _) => (Cause::Signaled, None),
-            (None, KeeperLeft::Gone { .. }, None) => lost(),
-        }
     }
 }
 

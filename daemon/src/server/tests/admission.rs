@@ -4,12 +4,14 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdStream;
 use std::process::Command;
 
+use brattice_protocol::hello::Role;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 use tokio::net::UnixStream;
 
 use super::harness::{Client, Running, Supervisor, error, hello, limits, soon};
+use crate::server::Refused;
 
 #[tokio::test]
 async fn a_peer_below_a_supervisor_is_refused() {
@@ -20,6 +22,10 @@ async fn a_peer_below_a_supervisor_is_refused() {
     for path in [&server.paths.client, &server.paths.control] {
         Client::connect(path).await.is_turned_away(-32003, "refused", &message).await;
     }
+    let uid = Some(rustix::process::geteuid().as_raw());
+    let refused = |role| Refused { role, pid: Some(own), uid, reason: message.clone() };
+    let told = server.script.refused.lock().unwrap().clone();
+    assert_eq!(told, [refused(Role::Client), refused(Role::Operator)]);
     assert_eq!(*server.script.greeted.borrow(), 0);
 }
 

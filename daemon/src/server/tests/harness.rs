@@ -18,8 +18,8 @@ use tokio::time::timeout;
 
 use crate::server::socket::FolderLocks;
 use crate::server::{
-    Body, BoxFuture, Connection, ConnectionLimits, Delivery, Descent, Handler, Server, SocketPaths,
-    method_not_found,
+    Body, BoxFuture, Connection, ConnectionLimits, Delivery, Descent, HandedOver, Handler, Refused,
+    Server, SocketPaths, method_not_found,
 };
 
 /// Longer than anything here takes; a wait that reaches it is a failure.
@@ -76,6 +76,8 @@ pub(super) struct Script {
     pub(super) greeted: watch::Sender<usize>,
     /// Which connections are gone.
     pub(super) gone: watch::Sender<Vec<u64>>,
+    /// Who was not let in.
+    pub(super) refused: Mutex<Vec<Refused>>,
     /// Whether each notification of the last `flood` was queued.
     pub(super) flood: Mutex<Vec<Delivery>>,
     pub(super) finished: watch::Sender<usize>,
@@ -87,6 +89,7 @@ impl Script {
             gate: Semaphore::new(0),
             greeted: watch::Sender::new(0),
             gone: watch::Sender::new(Vec::new()),
+            refused: Mutex::new(Vec::new()),
             flood: Mutex::new(Vec::new()),
             finished: watch::Sender::new(0),
         }
@@ -141,6 +144,10 @@ impl Handler for Script {
         })
     }
 
+    fn refused(&self, peer: Refused) {
+        self.refused.lock().unwrap().push(peer);
+    }
+
     fn closed(&self, from: &Connection) {
         assert!(!from.is_open());
         self.gone.send_modify(|gone| gone.push(from.id().0));
@@ -166,7 +173,7 @@ impl Running {
         let paths = folder.sockets();
         let script = Arc::new(Script::new());
         let (shutdown, requested) = watch::channel(false);
-        let server = Server::bind(&paths).unwrap();
+        let server = Server::bind(&paths, HandedOver::default()).unwrap();
         let handler = Arc::clone(&script) as Arc<dyn Handler>;
         let serving = server.serve(handler, Arc::new(descent), limits, requested);
         Running { script, paths, shutdown, served: tokio::spawn(serving), folder }

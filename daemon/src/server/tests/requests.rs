@@ -4,7 +4,7 @@ use brattice_protocol::codec::{MAX_DEPTH, MAX_MESSAGE};
 use serde_json::json;
 
 use super::harness::{Client, Running, Supervisor, error, hello, limits, soon};
-use crate::server::Server;
+use crate::server::{HandedOver, Server};
 
 #[tokio::test]
 async fn hello_tells_the_role_of_the_socket_and_the_limits() {
@@ -216,9 +216,12 @@ async fn a_shutdown_refuses_new_requests_and_waits_for_those_in_flight() {
     assert_eq!(client.next().await, None);
 
     let locks = soon("the server's end", server.served).await.unwrap();
-    assert!(Server::bind(&server.paths).is_err(), "the locks are still held");
+    assert!(
+        Server::bind(&server.paths, HandedOver::default()).is_err(),
+        "the locks are still held"
+    );
     drop(locks);
-    drop(Server::bind(&server.paths).unwrap());
+    drop(Server::bind(&server.paths, HandedOver::default()).unwrap());
     drop(server.folder);
 }
 

@@ -6,11 +6,11 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 use super::harness::{Folder, Running};
-use crate::server::{Server, SocketPaths};
+use crate::server::{HandedOver, Server, SocketPaths};
 
 /// The whole chain of an error, as the log has it.
 fn refusal(paths: &SocketPaths) -> String {
-    let error = Server::bind(paths).unwrap_err();
+    let error = Server::bind(paths, HandedOver::default()).unwrap_err();
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {
@@ -32,7 +32,7 @@ fn set_mode(path: &Path, mode: u32) {
 async fn folder_and_sockets_are_private() {
     let folder = Folder::new();
     let paths = folder.sockets();
-    let server = Server::bind(&paths).unwrap();
+    let server = Server::bind(&paths, HandedOver::default()).unwrap();
     assert_eq!(mode(&folder.path().join("run")), 0o700);
     assert_eq!(mode(&folder.path().join("run/brattice.lock")), 0o600);
     assert_eq!((mode(&paths.client), mode(&paths.control)), (0o600, 0o600));
@@ -75,7 +75,7 @@ async fn a_stale_socket_is_replaced() {
     set_mode(&folder.path().join("run"), 0o700);
     drop(UnixListener::bind(&paths.client).unwrap());
     assert!(paths.client.exists());
-    let server = Server::bind(&paths).unwrap();
+    let server = Server::bind(&paths, HandedOver::default()).unwrap();
     std::os::unix::net::UnixStream::connect(&paths.client).unwrap();
     drop(server);
 }
@@ -115,7 +115,7 @@ async fn a_file_of_the_sockets_name_is_left_alone() {
 async fn a_successors_socket_is_not_removed() {
     let folder = Folder::new();
     let paths = folder.sockets();
-    let server = Server::bind(&paths).unwrap();
+    let server = Server::bind(&paths, HandedOver::default()).unwrap();
     std::fs::rename(&paths.client, folder.path().join("moved")).unwrap();
     let successor = UnixListener::bind(&paths.client).unwrap();
     drop(server);
@@ -176,7 +176,7 @@ async fn the_longest_path_is_taken() {
     let rest = 107 - run.as_os_str().len();
     paths.client = run.join("x".repeat(rest));
     assert_eq!(paths.client.as_os_str().len(), 107);
-    let server = Server::bind(&paths).unwrap();
+    let server = Server::bind(&paths, HandedOver::default()).unwrap();
     std::os::unix::net::UnixStream::connect(&paths.client).unwrap();
     drop(server);
 }
@@ -186,13 +186,13 @@ async fn sockets_of_two_folders_lock_both() {
     let folder = Folder::new();
     let at = |folder_name: &str, name: &str| folder.path().join(folder_name).join(name);
     let first = SocketPaths { client: at("a", "1.sock"), control: at("b", "2.sock") };
-    let server = Server::bind(&first).unwrap();
+    let server = Server::bind(&first, HandedOver::default()).unwrap();
     let second = SocketPaths { client: at("c", "1.sock"), control: at("b", "3.sock") };
     assert!(refusal(&second).contains("already runs on"));
     let third = SocketPaths { client: at("a", "4.sock"), control: at("d", "2.sock") };
     assert!(refusal(&third).contains("already runs on"));
     drop(server);
-    drop(Server::bind(&second).unwrap());
+    drop(Server::bind(&second, HandedOver::default()).unwrap());
 }
 
 #[tokio::test]
@@ -201,7 +201,7 @@ async fn one_folder_by_two_names_is_locked_once() {
     let mut paths = folder.sockets();
     std::os::unix::fs::symlink("run", folder.path().join("alias")).unwrap();
     paths.control = folder.path().join("alias/control.sock");
-    drop(Server::bind(&paths).unwrap());
+    drop(Server::bind(&paths, HandedOver::default()).unwrap());
 }
 
 #[tokio::test]

@@ -1,24 +1,27 @@
 //! The closing lines of a command's text: what the daemon adds after the output, each in brackets and on a line of
 //! its own. The order is the contract's: the streams, what was left running, the limit, and how the shell ended.
 
-use brattice_protocol::outcome::{Cause, ProcessFacts};
+use std::path::Path;
+
+use brattice_protocol::outcome::{Cause, Lost, ProcessFacts};
 use brattice_protocol::signal::signal_name;
 
 use super::command::{CallFate, CommandText};
-use super::decode::Tail;
+use super::decode::Excerpt;
+use super::lines::{count, one_line};
 use super::outcome::{NAMED_PROCESSES, milliseconds};
-use crate::exec::spec::{StreamEnd, TaskEnd};
-use crate::toolset::arguments::TimeoutOrigin;
+use crate::exec::spec::{LeftoverFate, StreamEnd, TaskEnd};
+use crate::toolset::arguments::{Timeout, TimeoutOrigin};
 
 /// All closing lines of a command that ran.
 pub(super) fn closing_lines(
     command: &CommandText<'_>,
-    stdout: &Tail,
-    stderr: &Tail,
+    stdout: &Excerpt,
+    stderr: &Excerpt,
 ) -> Vec<String> {
     let end = command.end;
     let mut lines = stream_lines(end, stdout, stderr);
-    lines.extend(leftover_lines(end));
+    lines.extend(leftover_lines(command));
     lines.extend(limit_lines(command));
     lines.extend(cause_line(command));
     lines.extend(status_line(end));
@@ -29,13 +32,46 @@ pub(super) fn closing_lines(
 }
 
 /// What of the streams is not shown, not in the file, or not anywhere. Empty exactly when all of it is shown.
-pub(super) fn stream_lines(end: &TaskEnd, stdout: &Tail, stderr: &Tail) -> Vec<String> {
+pub(super) fn stream_lines(end: &TaskEnd, stdout: &Excerpt, stderr: &Excerpt) -> Vec<String> {
     let mut lines = cut_lines("stdout", &end.stdout, stdout);
     if let Some(end) = &end.stderr {
         lines.extend(cut_lines("stderr", end, stderr));
     }
-    let losses = [Some(&end.stdout), end.stderr.as_ref()];
-    for lost in losses.into_iter().flatten().filter_map(|stream| stream.lost.as_ref()) {
+    lines.extend(loss_lines(&[
+        end.stdout.lost.as_ref(),
+        end.stderr.as_ref().and_then(|stream| stream.lost.as_ref()),
+    ]));
+    lines
+}
+
+fn cut_lines(name: &str, end: &StreamEnd, shown: &Excerpt) -> Vec<String> {
+    let lost = end.lost.as_ref().map_or(0, |lost| lost.bytes);
+    let omitted = end.bytes.saturating_sub(shown.length()).saturating_sub(lost);
+    let truncated = truncated_line(name, omitted, end.file.as_deref());
+    truncated.into_iter().chain(dropped_line(name, end.dropped)).collect()
+}
+
+/// So many bytes are not shown, if any.
+pub(super) fn truncated_line(name: &str, omitted: u64, file: Option<&Path>) -> Option<String> {
+    let place = match file {
+        Some(path) => format!("full output: {}", path.display()),
+        None => "file unavailable".to_owned(),
+    };
+    (omitted > 0).then(|| format!("[{name} truncated: {omitted} bytes omitted; {place}]"))
+}
+
+/// This range is gone, unless it is empty.
+pub(super) fn dropped_line(name: &str, (from, to): (u64, u64)) -> Option<String> {
+    (to > from).then(|| {
+        let dropped = to - from;
+        format!("[{name} dropped: {dropped} bytes from the middle, offsets {from}-{to}]")
+    })
+}
+
+/// What could not be kept of the streams: each reason once.
+pub(super) fn loss_lines(losses: &[Option<&Lost>]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for lost in losses.iter().flatten() {
         let line = format!("[output lost: {}]", lost.error);
         if !lines.contains(&line) {
             lines.push(line);
@@ -44,39 +80,29 @@ pub(super) fn stream_lines(end: &TaskEnd, stdout: &Tail, stderr: &Tail) -> Vec<S
     lines
 }
 
-fn cut_lines(name: &str, end: &StreamEnd, shown: &Tail) -> Vec<String> {
+fn leftover_lines(command: &CommandText<'_>) -> Vec<String> {
+    let end = command.end;
+    let left = end.leftovers.as_ref().map_or(0, |leftovers| leftovers.count);
+    let left = left.saturating_sub(end.unkillable.len() as u64);
+    let processes = count(left, "process", "processes");
     let mut lines = Vec::new();
-    let lost = end.lost.as_ref().map_or(0, |lost| lost.bytes);
-    let omitted = end.bytes.saturating_sub(shown.to - shown.from).saturating_sub(lost);
-    if omitted > 0 {
-        let place = match &end.file {
-            Some(path) => format!("full output: {}", path.display()),
-            None => "file unavailable".to_owned(),
-        };
-        lines.push(format!("[{name} truncated: {omitted} bytes omitted; {place}]"));
+    if left > 0 {
+        let fate = end.leftovers.as_ref().map(|leftovers| leftovers.fate);
+        lines.push(match fate {
+            Some(LeftoverFate::Adopted) => {
+                format!("[{processes} still running: now task {}]", command.task)
+            }
+            Some(LeftoverFate::Stopped) | None => format!("[stopped {processes} left running]"),
+        });
     }
-    let (from, to) = end.dropped;
-    if to > from {
-        let dropped = to - from;
-        lines.push(format!(
-            "[{name} dropped: {dropped} bytes from the middle, offsets {from}-{to}]"
-        ));
-    }
+    lines.extend(unkillable_line(end));
     lines
 }
 
-fn leftover_lines(end: &TaskEnd) -> Vec<String> {
-    let mut lines = Vec::new();
-    let left = end.leftovers.as_ref().map_or(0, |leftovers| leftovers.count);
-    match left.saturating_sub(end.unkillable.len() as u64) {
-        0 => {}
-        1 => lines.push("[stopped 1 process left running]".to_owned()),
-        stopped => lines.push(format!("[stopped {stopped} processes left running]")),
-    }
-    if !end.unkillable.is_empty() {
-        lines.push(format!("[could not be killed: {}]", process_names(&end.unkillable)));
-    }
-    lines
+/// What survived SIGKILL, if anything did.
+pub(super) fn unkillable_line(end: &TaskEnd) -> Option<String> {
+    (!end.unkillable.is_empty())
+        .then(|| format!("[could not be killed: {}]", process_names(&end.unkillable)))
 }
 
 fn process_names(processes: &[ProcessFacts]) -> String {
@@ -92,15 +118,17 @@ fn process_names(processes: &[ProcessFacts]) -> String {
 }
 
 fn limit_lines(command: &CommandText<'_>) -> Vec<String> {
-    let limit = milliseconds(command.timeout.limit);
-    let mut lines = Vec::new();
-    if command.timeout.origin == TimeoutOrigin::Clamped {
-        lines.push(format!("[timeout clamped to {limit}ms]"));
-    }
+    let mut lines: Vec<String> = clamped_line(command.timeout).into_iter().collect();
     if command.end.cause == Cause::TimedOut {
-        lines.push(format!("[timed out after {limit}ms]"));
+        lines.push(format!("[timed out after {}ms]", milliseconds(command.timeout.limit)));
     }
     lines
+}
+
+/// A longer limit was asked for, if it was.
+pub(super) fn clamped_line(timeout: Timeout) -> Option<String> {
+    (timeout.origin == TimeoutOrigin::Clamped)
+        .then(|| format!("[timeout clamped to {}ms]", milliseconds(timeout.limit)))
 }
 
 /// A cause that neither the limit nor the shell's status tells.
@@ -132,9 +160,4 @@ fn status_line(end: &TaskEnd) -> Option<String> {
         (None, Some(0) | None) => None,
         (None, Some(code)) => Some(format!("[exit code: {code}]")),
     }
-}
-
-/// A name that a process chose for itself, or a reason that a person gave, must not forge further lines.
-fn one_line(text: &str) -> String {
-    text.chars().map(|character| if character.is_control() { '?' } else { character }).collect()
 }

@@ -1,18 +1,16 @@
 //! The text of a command's result: the streams, the closing lines, and whether it is flagged as an error.
-//!
-//! The output stands first and unchanged; a newline is added only where a line has to follow and the output does not
-//! end with one. Without anything to follow, the text ends as the output does.
 
 use brattice_protocol::TaskId;
 use brattice_protocol::outcome::{Cause, CommandOutcome};
 
+use super::body::printed;
 use super::closing::{closing_lines, stream_lines};
-use super::decode::{Tail, decode_tail};
+use super::decode::{Excerpt, decode_tail};
+use super::lines::push_line;
 use super::outcome::command_outcome;
-use super::terminal::clean;
 use crate::exec::spec::{Chunk, TaskEnd};
 use crate::toolset::arguments::Timeout;
-use crate::toolset::definition::{OutputRules, Terminal, Toolset};
+use crate::toolset::definition::Toolset;
 
 /// What of a command its text is made of.
 #[derive(Clone, Copy, Debug)]
@@ -53,15 +51,12 @@ pub(crate) struct Rendered {
 
 /// Puts a command's end into words.
 pub(crate) fn render_command(toolset: &Toolset, command: &CommandText<'_>) -> Rendered {
-    let stdout = decode_tail(command.stdout, &toolset.output);
-    let stderr = decode_tail(command.stderr, &toolset.output);
+    let stdout = decode_tail(command.stdout.into(), 0, &toolset.output);
+    let stderr = decode_tail(command.stderr.into(), 0, &toolset.output);
     let outcome = command_outcome(command.task, command.end, &stdout, &stderr);
     let body = || body(toolset, command, &stdout, &stderr);
     let (text, is_error) = match (command.end.cause, command.fate) {
-        (Cause::FailedToStart, _) => {
-            (not_run(toolset, command.end, "the command did not start"), true)
-        }
-        (Cause::Rejected, _) => (not_run(toolset, command.end, "the command was rejected"), true),
+        (Cause::FailedToStart | Cause::Rejected, _) => (not_run(toolset, command.end), true),
         (Cause::Lost, _) => (flagged(toolset, "the command was lost", body()), true),
         (_, CallFate::Cancelled) => (flagged(toolset, "the call was cancelled", body()), true),
         (
@@ -72,7 +67,24 @@ pub(crate) fn render_command(toolset: &Toolset, command: &CommandText<'_>) -> Re
     Rendered { text, is_error, outcome }
 }
 
-fn not_run(toolset: &Toolset, end: &TaskEnd, otherwise: &str) -> String {
+/// Puts into words that a command never ran.
+pub(crate) fn render_not_run(toolset: &Toolset, task: &TaskId, end: &TaskEnd) -> Rendered {
+    let nothing = Excerpt::default();
+    let outcome = command_outcome(task, end, &nothing, &nothing);
+    Rendered { text: not_run(toolset, end), is_error: true, outcome }
+}
+
+fn not_run(toolset: &Toolset, end: &TaskEnd) -> String {
+    let otherwise = match end.cause {
+        Cause::Rejected => "the command was rejected",
+        Cause::FailedToStart
+        | Cause::Lost
+        | Cause::Exited
+        | Cause::Signaled
+        | Cause::TimedOut
+        | Cause::Killed
+        | Cause::OomKilled => "the command did not start",
+    };
     toolset.error(end.reason.as_deref().unwrap_or(otherwise))
 }
 
@@ -86,14 +98,13 @@ fn flagged(toolset: &Toolset, headline: &str, text: String) -> String {
 }
 
 /// The output and the closing lines.
-fn body(toolset: &Toolset, command: &CommandText<'_>, stdout: &Tail, stderr: &Tail) -> String {
-    let mut text = shown(&toolset.output, stdout);
-    let errors = shown(&toolset.output, stderr);
-    if !errors.is_empty() {
-        push_line(&mut text, "[stderr]");
-        text.push('\n');
-        text.push_str(&errors);
-    }
+fn body(
+    toolset: &Toolset,
+    command: &CommandText<'_>,
+    stdout: &Excerpt,
+    stderr: &Excerpt,
+) -> String {
+    let mut text = printed(&toolset.output, stdout, stderr);
     if text.is_empty() && stream_lines(command.end, stdout, stderr).is_empty() {
         text.push_str("(no output)");
     }
@@ -101,21 +112,6 @@ fn body(toolset: &Toolset, command: &CommandText<'_>, stdout: &Tail, stderr: &Ta
         push_line(&mut text, &line);
     }
     text
-}
-
-fn shown(rules: &OutputRules, tail: &Tail) -> String {
-    match rules.terminal {
-        Terminal::Cleaned => clean(tail.context(), tail.shown()),
-        Terminal::Verbatim => tail.shown().to_owned(),
-    }
-}
-
-/// Appends a line that begins on a line of its own.
-fn push_line(text: &mut String, line: &str) {
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
-    }
-    text.push_str(line);
 }
 
 #[cfg(test)]

@@ -7,23 +7,24 @@ use brattice_protocol::TaskId;
 use brattice_protocol::outcome::{CommandOutcome, LeftRunning, SandboxFacts, StreamOutcome};
 use brattice_protocol::signal::signal_name;
 
-use super::decode::Tail;
-use crate::exec::spec::{StreamEnd, TaskEnd};
+use super::decode::Excerpt;
+use crate::exec::spec::{LeftoverFate, StreamEnd, TaskEnd};
 
 /// How many processes are named.
 pub(super) const NAMED_PROCESSES: usize = 16;
 
 /// The facts about a task whose output no text shows: for clients that read it with `task.output`.
 pub(crate) fn unshown_outcome(task: &TaskId, end: &TaskEnd) -> CommandOutcome {
-    command_outcome(task, end, &Tail::default(), &Tail::default())
+    let nothing = Excerpt::default();
+    command_outcome(task, end, &nothing, &nothing)
 }
 
 /// The facts about a task of which a text shows these tails.
 pub(super) fn command_outcome(
     task: &TaskId,
     end: &TaskEnd,
-    stdout: &Tail,
-    stderr: &Tail,
+    stdout: &Excerpt,
+    stderr: &Excerpt,
 ) -> CommandOutcome {
     CommandOutcome {
         cause: end.cause,
@@ -45,7 +46,7 @@ pub(super) fn command_outcome(
             layers: end.layers.layers.iter().map(layer).collect(),
         },
         task: Some(task.clone()),
-        left_running: left_running(end),
+        left_running: left_running(task, end),
     }
 }
 
@@ -61,7 +62,7 @@ pub(super) fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn stream_outcome(end: &StreamEnd, shown: &Tail) -> StreamOutcome {
+fn stream_outcome(end: &StreamEnd, shown: &Excerpt) -> StreamOutcome {
     let is_whole = shown.from == 0 && shown.to == end.bytes;
     let file = if is_whole { None } else { end.file.as_ref() };
     StreamOutcome {
@@ -75,18 +76,21 @@ fn stream_outcome(end: &StreamEnd, shown: &Tail) -> StreamOutcome {
 }
 
 /// What the shell left behind. What could not be stopped outweighs what was.
-fn left_running(end: &TaskEnd) -> Option<LeftRunning> {
-    let told = |stopped, processes: &[_], count| LeftRunning {
-        task: None,
-        stopped: Some(stopped),
+fn left_running(task: &TaskId, end: &TaskEnd) -> Option<LeftRunning> {
+    let told = |task, stopped, processes: &[_], count| LeftRunning {
+        task,
+        stopped,
         processes: processes.iter().take(NAMED_PROCESSES).cloned().collect(),
         count,
     };
     if !end.unkillable.is_empty() {
-        return Some(told(false, &end.unkillable, end.unkillable.len() as u64));
+        return Some(told(None, Some(false), &end.unkillable, end.unkillable.len() as u64));
     }
-    let leftovers = end.leftovers.as_ref().filter(|leftovers| leftovers.count > 0)?;
-    Some(told(true, &leftovers.processes, leftovers.count))
+    let left = end.leftovers.as_ref().filter(|leftovers| leftovers.count > 0)?;
+    Some(match left.fate {
+        LeftoverFate::Stopped => told(None, Some(true), &left.processes, left.count),
+        LeftoverFate::Adopted => told(Some(task.clone()), None, &left.processes, left.count),
+    })
 }
 
 #[cfg(test)]

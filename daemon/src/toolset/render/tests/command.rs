@@ -10,7 +10,7 @@ use brattice_protocol::session::ToolsetName;
 use proptest::prelude::*;
 
 use super::*;
-use crate::exec::spec::{Leftovers, StreamEnd};
+use crate::exec::spec::{LeftoverFate, Leftovers, StreamEnd};
 use crate::toolset::arguments::TimeoutOrigin;
 
 /// A command that printed something and ended in some way.
@@ -46,7 +46,7 @@ fn printed(stdout: &[u8], stderr: &[u8]) -> Case {
             leftovers: None,
             unkillable: Vec::new(),
             mode: Mode::WorkspaceWrite,
-            layers: layers(),
+            layers: layers().into(),
         },
         stdout: stdout.to_vec(),
         stderr: stderr.to_vec(),
@@ -246,6 +246,10 @@ fn t045_one_long_line_is_cut_to_the_cap() {
     assert_eq!(rendered.outcome.stderr.map(|stderr| stderr.shown), Some([236_001, 300_000]));
 }
 
+fn left(count: u64, fate: LeftoverFate) -> Option<Leftovers> {
+    Some(Leftovers { count, processes: vec![process(7, "sleep")], fate })
+}
+
 #[test]
 fn t046_everything_at_once_in_the_order_of_the_contract() {
     let lost = |error: &str| Some(Lost { bytes: 10, error: error.to_owned() });
@@ -261,7 +265,7 @@ fn t046_everything_at_once_in_the_order_of_the_contract() {
             };
             end.stderr =
                 Some(StreamEnd { bytes: 80_010, lost: lost("ENOSPC"), ..StreamEnd::default() });
-            end.leftovers = Some(Leftovers { count: 3, processes: vec![process(7, "sleep")] });
+            end.leftovers = left(3, LeftoverFate::Stopped);
             end.unkillable = vec![process(8, "nfs\ncat")];
         });
     let closing = "\
@@ -297,7 +301,7 @@ fn output_that_cannot_be_read_is_no_silence() {
 
 #[test]
 fn left_overs_are_counted_and_named() {
-    let left = |count| Some(Leftovers { count, processes: vec![process(7, "sleep")] });
+    let left = |count| left(count, LeftoverFate::Stopped);
     let one = printed(b"started\n", b"").ended(|end| end.leftovers = left(1));
     assert_eq!(one.standard(), "started\n[stopped 1 process left running]");
     let two = printed(b"started\n", b"").exited(2).ended(|end| end.leftovers = left(2));
@@ -314,6 +318,30 @@ fn left_overs_are_counted_and_named() {
     let none = printed(b"started\n", b"").ended(|end| end.leftovers = left(0));
     assert_eq!(none.standard(), "started\n");
     assert_eq!(none.render(ToolsetName::Dsh).outcome.left_running, None);
+}
+
+#[test]
+fn b063_t001_t017_left_overs_that_go_on_are_counted_and_name_their_task() {
+    let adopted = |count| {
+        printed(b"hi\n", b"").ended(|end| end.leftovers = left(count, LeftoverFate::Adopted))
+    };
+    let one = "hi\n[1 process still running: now task bash-1]";
+    assert_eq!([adopted(1).standard(), adopted(1).dsh()], [one, one]);
+    let two = adopted(2).exited(2);
+    assert_eq!(two.dsh(), "hi\n[2 processes still running: now task bash-1]\n[exit code: 2]");
+    let rendered = two.render(ToolsetName::Dsh);
+    assert!(!rendered.is_error);
+    assert_eq!(
+        rendered.outcome.left_running,
+        Some(LeftRunning {
+            task: Some(TaskId::new("bash-1")),
+            stopped: None,
+            processes: vec![process(7, "sleep")],
+            count: 2,
+        })
+    );
+    assert_eq!(adopted(0).standard(), "hi\n");
+    assert_eq!(adopted(0).render(ToolsetName::Dsh).outcome.left_running, None);
 }
 
 #[test]
@@ -376,6 +404,9 @@ fn b047_what_did_not_start_says_why_and_nothing_else() {
     let rendered = case.render(ToolsetName::Standard);
     assert!(rendered.is_error);
     assert_eq!(rendered.outcome.reason.as_deref(), Some(reason));
+
+    let task = TaskId::new("bash-1");
+    assert_eq!(render_not_run(Toolset::of(ToolsetName::Standard), &task, &case.end), rendered);
 
     let silent = case.ended(|end| end.reason = None);
     assert_eq!(silent.dsh(), "Error: the command did not start");

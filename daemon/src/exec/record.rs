@@ -1,0 +1,293 @@
+//! The record of a background task: one file, by which whoever comes later knows what it was and how it ended.
+//!
+//! ```text
+//! tasks/<id>.running   a line: what was started       ── the supervisor died ──► lost
+//!    │ end: a second line, then rename
+//! tasks/<id>.ended     two lines                      ── finished
+//! ```
+//!
+//! The rename is the moment at which the end is known; a second line under the first name counts for nothing. No
+//! fsync(2): a record outlives processes, and after a crash of the machine no task runs that it could be about. The room
+//! for the second line is reserved with the first, so that a full disk refuses a task before it starts and never
+//! loses its exit code. Each file has one writer, the supervisor, and is written once: fields that a newer version
+//! added are ignored by an older one and stay where they are.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use brattice_protocol::TaskId;
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+
+use super::spec::{TaskEnd, TaskFacts, Timestamp};
+
+/// The folder of records and spools, below the session's.
+pub(crate) const TASKS: &str = "tasks";
+
+/// Bytes reserved for the second line: the longest reason, and 16 processes twice.
+const ROOM: u64 = 12 << 10;
+
+const RUNNING: &str = "running";
+const ENDED: &str = "ended";
+
+/// A record as it was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Record {
+    /// What was started.
+    pub(crate) facts: TaskFacts,
+    /// How it ended, and when. `None`: whoever kept it died before it did.
+    pub(crate) end: Option<Ended>,
+}
+
+/// The second line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ended {
+    /// When nothing of it was left.
+    pub(crate) at: Timestamp,
+    /// How.
+    pub(crate) end: TaskEnd,
+}
+
+/// The record of a task that runs.
+#[derive(Debug)]
+pub(crate) struct RecordFile {
+    file: File,
+    path: PathBuf,
+}
+
+impl RecordFile {
+    /// Writes down that a task is about to start. `folder` is the session's.
+    ///
+    /// # Errors
+    /// It cannot be written, or the room for its end cannot be had. Nothing is left of it then.
+    pub(crate) fn begin(folder: &Path, facts: &TaskFacts) -> io::Result<RecordFile> {
+        let path = path(folder, &facts.task, RUNNING);
+        let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path)?;
+        let record = RecordFile { file, path };
+        match record.write_first(facts) {
+            Ok(()) => Ok(record),
+            Err(error) => {
+                record.withdraw();
+                Err(error)
+            }
+        }
+    }
+
+    fn write_first(&self, facts: &TaskFacts) -> io::Result<()> {
+        let line = line(facts)?;
+        match fallocate(&self.file, FallocateFlags::KEEP_SIZE, 0, line.len() as u64 + ROOM) {
+            // A file system that cannot reserve takes the risk of a lost code, which is told as `lost`.
+            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => (&self.file).write_all(&line),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// Writes down how the task ended.
+    ///
+    /// # Errors
+    /// It cannot be written, or the folder is gone.
+    pub(crate) fn end(&self, ended: &Ended) -> io::Result<()> {
+        (&self.file).write_all(&line(ended)?)?;
+        // What was reserved and not needed is given back.
+        self.file.set_len(self.file.metadata()?.len())?;
+        std::fs::rename(&self.path, self.path.with_extension(ENDED))
+    }
+
+    /// The task did not start. That the file stays is no harm: it tells of a task that is `lost`.
+    pub(crate) fn withdraw(&self) {
+        if let Err(error) = std::fs::remove_file(&self.path) {
+            tracing::debug!(path = %self.path.display(), %error, "a record is left");
+        }
+    }
+}
+
+/// All records below a session's folder, in no order. A file that is no record is reported and left.
+///
+/// # Errors
+/// The folder cannot be listed.
+pub(crate) fn read_all(folder: &Path) -> io::Result<Vec<Record>> {
+    let mut records = Vec::new();
+    for entry in std::fs::read_dir(folder.join(TASKS))? {
+        let path = entry?.path();
+        let kind = path.extension().map(OsString::from);
+        let read = match kind.as_deref().and_then(|kind| kind.to_str()) {
+            Some(RUNNING) => first(&path).map(|facts| Record { facts, end: None }),
+            Some(ENDED) => both(&path),
+            _ => continue,
+        };
+        match read {
+            Ok(record) => records.push(record),
+            Err(error) => {
+                tracing::error!(path = %path.display(), %error, "a task's record cannot be read");
+            }
+        }
+    }
+    Ok(records)
+}
+
+/// Writes down the end of a task whose supervisor died before it could.
+///
+/// # Errors
+/// It cannot be written; then it is found without an end again.
+pub(crate) fn end_of_lost(folder: &Path, task: &TaskId, ended: &Ended) -> io::Result<()> {
+    let path = path(folder, task, RUNNING);
+    let mut text = std::fs::read(&path)?;
+    // A second line that its writer could not name as the end counts for nothing.
+    let first = text.iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| at + 1);
+    text.truncate(first);
+    text.extend(line(ended)?);
+    std::fs::write(&path, text)?;
+    std::fs::rename(&path, path.with_extension(ENDED))
+}
+
+/// Removes the record of a task that has ended, or that is lost.
+pub(crate) fn remove(folder: &Path, task: &TaskId) -> io::Result<()> {
+    for kind in [ENDED, RUNNING] {
+        match std::fs::remove_file(path(folder, task, kind)) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Where a task's record, or one of its streams, is.
+pub(crate) fn path(folder: &Path, task: &TaskId, kind: &str) -> PathBuf {
+    folder.join(TASKS).join(format!("{task}.{kind}"))
+}
+
+fn line(what: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(what)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+fn first(path: &Path) -> io::Result<TaskFacts> {
+    let text = std::fs::read(path)?;
+    Ok(serde_json::from_slice(text.split(|byte| *byte == b'\n').next().unwrap_or_default())?)
+}
+
+fn both(path: &Path) -> io::Result<Record> {
+    let text = std::fs::read(path)?;
+    let mut lines = text.split(|byte| *byte == b'\n');
+    let facts: TaskFacts = serde_json::from_slice(lines.next().unwrap_or_default())?;
+    let mut ended: Ended = serde_json::from_slice(lines.next().unwrap_or_default())?;
+    (ended.end.mode, ended.end.layers) = (facts.mode, facts.layers.clone());
+    Ok(Record { facts, end: Some(ended) })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use brattice_policy::Mode;
+    use brattice_policy::layer::LayerReport;
+    use brattice_protocol::outcome::Cause;
+    use brattice_protocol::task::TaskKind;
+
+    use super::*;
+    use crate::exec::spec::{Stdin, StreamEnd, Streams};
+    use crate::session::testing::Scratch;
+
+    fn facts(task: &str) -> TaskFacts {
+        TaskFacts {
+            task: TaskId::new(task),
+            kind: TaskKind::Bash,
+            title: "make\n-j".to_owned(),
+            stdin: Stdin::Null,
+            streams: Streams::Separate,
+            mode: Mode::ReadOnly,
+            layers: Arc::new(LayerReport::default()),
+            started: Timestamp(7),
+            timeout: None,
+            idle_timeout: None,
+        }
+    }
+
+    fn ended() -> Ended {
+        let end = TaskEnd {
+            cause: Cause::Exited,
+            exit_code: Some(3),
+            signal: None,
+            reason: None,
+            duration: Duration::from_millis(5),
+            user: Duration::ZERO,
+            sys: Duration::ZERO,
+            max_rss: 0,
+            stdout: StreamEnd::default(),
+            stderr: Some(StreamEnd::default()),
+            leftovers: None,
+            unkillable: Vec::new(),
+            mode: Mode::ReadOnly,
+            layers: Arc::new(LayerReport::default()),
+        };
+        Ended { at: Timestamp(12), end }
+    }
+
+    #[test]
+    fn a_record_without_an_end_is_of_a_task_that_nobody_saw_end() {
+        let scratch = Scratch::new();
+        scratch.folder(TASKS);
+        let record = RecordFile::begin(&scratch.path(""), &facts("bash-1")).unwrap();
+        let found = read_all(&scratch.path("")).unwrap();
+        assert_eq!(found, [Record { facts: facts("bash-1"), end: None }]);
+        record.end(&ended()).unwrap();
+        let found = read_all(&scratch.path("")).unwrap();
+        assert_eq!(found, [Record { facts: facts("bash-1"), end: Some(ended()) }]);
+        remove(&scratch.path(""), &TaskId::new("bash-1")).unwrap();
+        assert_eq!(read_all(&scratch.path("")).unwrap(), []);
+    }
+
+    #[test]
+    fn an_end_that_was_not_named_so_counts_for_nothing() {
+        let scratch = Scratch::new();
+        scratch.folder(TASKS);
+        let record = RecordFile::begin(&scratch.path(""), &facts("bash-1")).unwrap();
+        (&record.file).write_all(&line(&ended()).unwrap()).unwrap();
+        let found = read_all(&scratch.path("")).unwrap();
+        assert_eq!(found, [Record { facts: facts("bash-1"), end: None }]);
+    }
+
+    #[test]
+    fn t103_what_a_newer_version_wrote_is_read_and_left() {
+        let scratch = Scratch::new();
+        scratch.folder(TASKS);
+        let with_more = |what: &dyn Fn() -> io::Result<Vec<u8>>| {
+            let text = String::from_utf8(what().unwrap()).unwrap();
+            text.replacen('{', "{\"newer\":[1],", 1)
+        };
+        let text = with_more(&|| line(&facts("bash-2"))) + &with_more(&|| line(&ended()));
+        let path = scratch.file("tasks/bash-2.ended", &text);
+        let found = read_all(&scratch.path("")).unwrap();
+        assert_eq!(found, [Record { facts: facts("bash-2"), end: Some(ended()) }]);
+        assert_eq!(std::fs::read_to_string(path).unwrap(), text);
+    }
+
+    #[test]
+    fn what_is_no_record_is_passed_over() {
+        let scratch = Scratch::new();
+        scratch.folder(TASKS);
+        for (name, text) in [("bash-1.ended", "{}"), ("bash-2.stdout", "x"), ("bash-3.running", "")]
+        {
+            scratch.file(&format!("{TASKS}/{name}"), text);
+        }
+        assert_eq!(read_all(&scratch.path("")).unwrap(), []);
+    }
+
+    #[test]
+    fn a_number_is_given_once() {
+        let scratch = Scratch::new();
+        scratch.folder(TASKS);
+        let begin = || RecordFile::begin(&scratch.path(""), &facts("bash-1"));
+        let first = begin().unwrap();
+        assert_eq!(begin().unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        first.withdraw();
+        begin().unwrap();
+    }
+}

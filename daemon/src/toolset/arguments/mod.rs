@@ -1,0 +1,26 @@
+//! From a call's JSON arguments to what a tool is asked to do. A fault is a result of the call, so its text is written
+//! for the model: the argument, what was expected and what came.
+//!
+//! ```text
+//!  arguments ──▶ given ──▶ bash, tasks ──▶ BashArguments, TaskOutputArguments …
+//!                declared?  value by value
+//!                required?        │
+//!                    └──────▶ fault: ArgumentFault
+//! ```
+//!
+//! Whether a folder or a task exists is found out by whoever looks for it.
+
+mod bash;
+mod fault;
+mod given;
+mod tasks;
+
+pub(crate) use bash::{BashArguments, Input, Placement, Timeout, TimeoutOrigin, parse_bash};
+pub(crate) use fault::ArgumentFault;
+pub(crate) use tasks::{
+    Part, TaskInputArguments, TaskKillArguments, TaskOutputArguments, Wait, parse_task_input,
+    parse_task_kill, parse_task_list, parse_task_output,
+};
+
+pub(super) use bash::MAX_COMMAND_BYTES;
+pub(super) use tasks::{MAX_INPUT_BYTES, MAX_REASON_BYTES};

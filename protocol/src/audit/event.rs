@@ -1,0 +1,302 @@
+//! What the log tells of.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use brattice_policy::{Mode, Network};
+
+use super::{Digest, FileNumber};
+use crate::hello::Role;
+use crate::outcome::Cause;
+use crate::session::ToolsetName;
+use crate::tools::CallStatus;
+use crate::{CallId, SessionId, TaskId};
+
+/// An event, told by its name in `event` and its own fields beside it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// A daemon serves.
+    DaemonStarted {
+        /// Its version.
+        version: String,
+        /// Its process.
+        pid: u32,
+        /// Its user.
+        uid: u32,
+    },
+    /// The daemon ends. One that started and of which this is missing was killed, or its last lines were lost.
+    DaemonStopped {
+        /// How.
+        end: DaemonEnd,
+    },
+    /// A configuration was read.
+    ConfigurationLoaded {
+        /// Its file.
+        path: String,
+        /// Of the file's bytes.
+        sha256: Digest,
+    },
+    /// Somebody connected and was not let in.
+    PeerRefused {
+        /// To whose socket.
+        socket: Role,
+        /// The process, where the kernel says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pid: Option<u32>,
+        /// Its user, likewise.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        uid: Option<u32>,
+        /// Why.
+        reason: String,
+    },
+    /// A session was opened.
+    SessionOpened {
+        /// The session.
+        session: SessionId,
+        /// By whom.
+        by: Actor,
+        /// The name for people, if it has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        label: Option<String>,
+        /// The canonical workspace.
+        workspace: String,
+        /// Its other writable roots.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        writable: Vec<String>,
+        /// Its mode.
+        mode: Mode,
+        /// Its network setting.
+        network: Network,
+        /// Its toolset.
+        toolset: ToolsetName,
+    },
+    /// A session whose client had gone was taken over.
+    SessionResumed {
+        /// The session.
+        session: SessionId,
+        /// By whom.
+        by: Actor,
+    },
+    /// Commands that start from now on have another mode.
+    SessionUpdated {
+        /// The session.
+        session: SessionId,
+        /// By whom.
+        by: Actor,
+        /// The mode.
+        mode: Mode,
+    },
+    /// A session is no more.
+    SessionClosed {
+        /// The session.
+        session: SessionId,
+        /// By whom; the daemon itself closes those that nobody resumes in time.
+        by: Actor,
+        /// Why, in words, where that is not plain.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// A session's supervisor died, and how its tasks ended cannot be known.
+    SessionLost {
+        /// The session.
+        session: SessionId,
+        /// What is known of it, in words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// A daemon took over a session of the daemon before it.
+    SessionRestored {
+        /// The session.
+        session: SessionId,
+        /// Its tasks that run.
+        running: Vec<TaskId>,
+    },
+    /// A tool is called.
+    Call {
+        /// The session.
+        session: SessionId,
+        /// The call.
+        call: CallId,
+        /// The tool.
+        tool: String,
+        /// Its arguments, through [`redact`](super::redact()).
+        arguments: Value,
+    },
+    /// A call has its result.
+    CallFinished {
+        /// The session.
+        session: SessionId,
+        /// The call.
+        call: CallId,
+        /// ACP's status.
+        status: CallStatus,
+        /// Why its command ended, where it had one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cause: Option<Cause>,
+        /// The command's exit code, where there was one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exit_code: Option<i32>,
+    },
+    /// A command runs.
+    TaskStarted {
+        /// The session.
+        session: SessionId,
+        /// The task.
+        task: TaskId,
+        /// The call that started it; none where `task.start` did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<CallId>,
+        /// What it runs. Whole where there is no call; else it may be cut, for the call's line has it whole.
+        command: CommandText,
+        /// Where.
+        cwd: String,
+        /// The mode that really applies.
+        mode: Mode,
+        /// Whether it outlives its call and the daemon.
+        background: bool,
+    },
+    /// Nothing of a command is left.
+    TaskFinished {
+        /// The session.
+        session: SessionId,
+        /// The task.
+        task: TaskId,
+        /// Why it ended.
+        cause: Cause,
+        /// Its exit code, where there was one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exit_code: Option<i32>,
+        /// The name of the signal that ended it, where one did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signal: Option<String>,
+        /// Why, in words, where the cause alone does not say it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// Somebody asked for a command's end.
+    Kill {
+        /// The session.
+        session: SessionId,
+        /// The task.
+        task: TaskId,
+        /// Who.
+        by: Actor,
+        /// Why, in words, where it was said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// The log could not be written for a while. What happened then, and could not be refused, is missing in it.
+    Gap {
+        /// How many events are missing.
+        lost: u64,
+        /// When the first of them happened, in milliseconds since 1970.
+        since: u64,
+        /// Why it could not be written.
+        reason: String,
+    },
+    /// Files before this line's own end in a part of a line: a crash, or a machine without power. The bytes stay where they
+    /// are, outside of the chain, and this line accounts for them.
+    Recovered {
+        /// What there is, in the order of the files.
+        tails: Vec<TornTail>,
+    },
+    /// The oldest files were removed for their age.
+    Pruned {
+        /// Which.
+        files: Vec<FileNumber>,
+        /// The number of the last line in them.
+        through: u64,
+        /// The SHA-256 of that line, which the first line that is left has for its `prev`.
+        sha256: Digest,
+    },
+    /// Somebody else changed the file that the daemon was writing to, or was about to go on with. It left that file as
+    /// it is.
+    LogChanged {
+        /// The file.
+        file: FileNumber,
+        /// What was found.
+        found: Change,
+    },
+}
+
+impl Event {
+    /// Whether a line tells of the log itself.
+    pub const fn is_about_the_log(&self) -> bool {
+        matches!(
+            self,
+            Event::Gap { .. }
+                | Event::Recovered { .. }
+                | Event::Pruned { .. }
+                | Event::LogChanged { .. }
+        )
+    }
+}
+
+/// How a daemon ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DaemonEnd {
+    /// All that it answers for was seen to.
+    InOrder,
+    /// Somebody could not wait for that.
+    AtOnce,
+}
+
+/// Who did something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Actor {
+    /// A client on the agents' socket.
+    Client,
+    /// Somebody on the operators' socket.
+    Operator,
+    /// A tool call, which a model wrote.
+    Model,
+    /// The daemon itself, by a limit or at its end.
+    Daemon,
+}
+
+impl From<Role> for Actor {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Client => Actor::Client,
+            Role::Operator => Actor::Operator,
+        }
+    }
+}
+
+/// What a task runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum CommandText {
+    /// A line for bash.
+    Line(String),
+    /// A program and its arguments, without a shell.
+    Words(Vec<String>),
+}
+
+/// A part of a line at the end of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TornTail {
+    /// The file.
+    pub file: FileNumber,
+    /// How long the part is.
+    pub bytes: u64,
+    /// Of these bytes.
+    pub sha256: Digest,
+}
+
+/// What somebody else did to a file of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// It is no longer there.
+    Removed,
+    /// Another file has its name.
+    Replaced,
+    /// It is shorter or longer than the daemon left it.
+    Resized,
+    /// It ends in something that is no line.
+    Damaged,
+}

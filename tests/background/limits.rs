@@ -1,0 +1,127 @@
+//! How many tasks run, and what hundreds of them leave behind: nothing.
+
+use std::collections::BTreeSet;
+
+use brattice_protocol::ErrorCode;
+use brattice_protocol::outcome::Cause;
+use brattice_protocol::task::TaskStatus;
+use brattice_tests::{Process, Session, World, eventually};
+use serde_json::json;
+
+/// Running tasks that a session may have.
+const MOST: usize = 64;
+
+/// Asserts that one more task is refused in words, starts nothing, and ends none that runs.
+fn is_full(world: &World, session: &Session) {
+    let running: BTreeSet<String> = session
+        .tasks()
+        .iter()
+        .filter(|task| task.status == TaskStatus::Running)
+        .map(|task| task.task.as_str().to_owned())
+        .collect();
+    assert_eq!(running.len(), MOST);
+    let refusal = session.try_start(json!({"command": "touch one-more"})).unwrap_err();
+    assert_eq!(refusal.data.code, Some(ErrorCode::Busy), "{refusal:?}");
+    assert!(refusal.message.contains("64 tasks are running"), "{refusal:?}");
+    session.run("touch one-more").is_refused().holds("64 tasks are running");
+    assert!(!world.ws().join("one-more").exists());
+    assert!(session.tasks().iter().all(|task| task.status == TaskStatus::Running));
+}
+
+#[test]
+fn t100_the_65th_is_refused_and_none_is_killed() {
+    let mut world = World::new();
+    let session = world.session("workspace-write").open();
+    let id = session.id().to_owned();
+    let tasks: Vec<String> = (0..MOST).map(|_| session.start("exec sleep 917")).collect();
+    is_full(&world, &session);
+    // Those that were taken over count as well.
+    world.restart();
+    let session = world.resume(&id).open();
+    is_full(&world, &session);
+    session.kill(&tasks[7]);
+    assert_eq!(session.wait_for(&tasks[7]).cause, Cause::Killed);
+    let next = session.start("echo hi");
+    session.wait_for(&next);
+    assert_eq!(session.printed(&next), "hi\n");
+    let running = session.tasks().iter().filter(|task| !task.status.is_final()).count();
+    assert_eq!(running, MOST - 1);
+    world.finish();
+}
+
+/// Descriptors of the daemon and its supervisors, zombies and processes below those.
+fn left(world: &mut World) -> (usize, usize, usize) {
+    let daemon = world.daemon().pid();
+    let roots: BTreeSet<u32> =
+        world.supervisors().iter().map(|found| found.process.pid).chain([daemon]).collect();
+    let below: Vec<Process> = roots.iter().flat_map(|root| Process::below(*root)).collect();
+    let zombies = below.iter().filter(|process| process.state == 'Z').count();
+    (roots.iter().filter_map(|pid| Process::descriptors(*pid)).sum(), zombies, below.len())
+}
+
+/// Waits until what is left is about what it was.
+fn settles(world: &mut World, before: (usize, usize, usize)) {
+    let mut now = before;
+    for _ in 0..600 {
+        now = left(world);
+        if now.0 <= before.0 + 2 && now.1 == 0 && now.2 <= before.2 + 2 {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("descriptors, zombies, processes: {before:?} before, {now:?} after");
+}
+
+#[test]
+fn t098_hundreds_of_background_tasks_leave_no_descriptor_and_no_zombie() {
+    let mut world = World::new();
+    let session = world.session("workspace-write").open();
+    let id = session.id().to_owned();
+    let rounds = |session: &Session, rounds: usize| {
+        for _ in 0..rounds {
+            let commands =
+                ["true", "seq 20000", "(sleep 0.1 & exit 3)", "kill -9 $$", "echo x >&2"];
+            let tasks: Vec<String> =
+                (0..30).map(|number| session.start(commands[number % 5])).collect();
+            for task in &tasks {
+                session.wait_for(task);
+            }
+        }
+    };
+    rounds(&session, 1);
+    let before = left(&mut world);
+    rounds(&session, 10);
+    settles(&mut world, before);
+    // Likewise for a daemon and a supervisor that did not start each other; that one is kept by a task.
+    session.start("exec sleep 918");
+    world.restart();
+    let session = world.resume(&id).open();
+    rounds(&session, 1);
+    let before = left(&mut world);
+    rounds(&session, 10);
+    settles(&mut world, before);
+    assert_eq!(session.tasks().len(), 30 * 22 + 1);
+    world.finish();
+}
+
+#[test]
+fn restarts_leave_no_descriptor_and_no_process() {
+    let mut world = World::new();
+    let session = world.session("workspace-write").open();
+    let id = session.id().to_owned();
+    let task = session.start_with(json!({"command": "seq 20000; cat", "stdin": true}));
+    crate::survival::printed_so_far(&session, &task, 108_894);
+    world.restart();
+    let mut session = world.resume(&id).open();
+    session.run("true").exits(0);
+    eventually("it is taken over", || (session.task(&task).processes == 2).then_some(()));
+    let before = left(&mut world);
+    for _ in 0..10 {
+        world.restart();
+        session = world.resume(&id).open();
+        session.run("true").exits(0);
+    }
+    settles(&mut world, before);
+    assert_eq!(session.task(&task).status, TaskStatus::Running);
+    world.finish();
+}
