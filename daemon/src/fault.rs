@@ -84,6 +84,7 @@ impl From<UpdateError> for RpcError {
             UpdateError::BeyondCeiling { ceiling, .. } => wire(ErrorCode::Refused, &error)
                 .hint(format!("ask for {ceiling} or a narrower mode")),
             UpdateError::Lost(_) => wire(ErrorCode::Unavailable, &error).hint(OPEN_A_NEW_ONE),
+            UpdateError::Supervisor(error) => RpcError::from(error),
             UpdateError::Unrecorded(error) => RpcError::from(error),
             UpdateError::Save(_) => wire(ErrorCode::Unavailable, &error).hint(NEEDS_ROOM),
         }
@@ -99,10 +100,13 @@ impl From<StartError> for RpcError {
 impl From<&StartError> for RpcError {
     fn from(error: &StartError) -> Self {
         match error {
-            StartError::Busy(_) => wire(ErrorCode::Busy, error)
-                .hint("wait for one of them to end, or stop one with task.kill"),
-            StartError::Full(_) => wire(ErrorCode::Busy, error)
-                .hint("stop a task with task.kill, or close a session that has some"),
+            StartError::Busy(_) => {
+                wire(ErrorCode::Busy, error).hint("wait for one of them to end, or stop one")
+            }
+            StartError::Full(_) => {
+                wire(ErrorCode::Busy, error).hint("stop a task, or close a session that has some")
+            }
+            StartError::Unfit(_) => wire(ErrorCode::Refused, error).hint(OPEN_A_NEW_ONE),
             StartError::Unrecorded(error) => RpcError::from(error),
             StartError::Supervisor(_) => wire(ErrorCode::Unavailable, error),
             StartError::Lost(_) => wire(ErrorCode::Unavailable, error).hint(OPEN_A_NEW_ONE),

@@ -15,6 +15,7 @@ mod audit;
 mod configuration;
 mod exec;
 mod fault;
+mod lock;
 mod logging;
 mod methods;
 mod ready;

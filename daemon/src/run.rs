@@ -21,6 +21,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use brattice_policy::enforce::privileges::raise_open_files;
 use brattice_protocol::DaemonExit;
 use brattice_protocol::audit::{DaemonEnd, Event};
 use brattice_protocol::location::{LocationError, Locations};
@@ -144,6 +145,9 @@ fn start(arguments: &Arguments) -> Result<Ended, StartError> {
         return Err(StartError::Root);
     }
     find_bash().ok_or(StartError::NoBash)?;
+    if let Err(error) = raise_open_files() {
+        tracing::warn!(%error, "the limit of open files stays as it is");
+    }
     let environment = |name: &str| std::env::var_os(name);
     let handed = HandedOver::take(environment)?;
     let locations = arguments.locations(&handed, environment)?;

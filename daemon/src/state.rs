@@ -1,14 +1,15 @@
 //! The state folder: one daemon's at a time, and nobody else's to write to.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::process::geteuid;
 
-/// The daemon's lock in its state folder; flock(2) lets it go with the process, however that ends.
+use crate::lock::LockFault;
+
+/// The daemon's lock in its state folder, which goes with the process, however that ends.
 const LOCK: &str = "state.lock";
 
 /// A state folder that this daemon holds.
@@ -76,21 +77,10 @@ impl StateFolder {
 }
 
 fn lock(folder: &Path) -> Result<File, StateError> {
-    let fault = |source| StateError::Lock { path: folder.to_owned(), source };
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-        .open(folder.join(LOCK))
-        .map_err(fault)?;
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(file),
-        Err(rustix::io::Errno::WOULDBLOCK) => Err(StateError::Held { path: folder.to_owned() }),
-        Err(errno) => Err(fault(errno.into())),
-    }
+    crate::lock::take(&folder.join(LOCK)).map_err(|fault| match fault {
+        LockFault::Held(_) => StateError::Held { path: folder.to_owned() },
+        LockFault::Failed(source) => StateError::Lock { path: folder.to_owned(), source },
+    })
 }
 
 #[cfg(test)]

@@ -49,6 +49,31 @@ fn t100_the_65th_is_refused_and_none_is_killed() {
     world.finish();
 }
 
+#[test]
+fn tasks_that_start_at_the_same_time_all_start_and_each_has_its_own_number() {
+    let world = World::new();
+    let mut wire = world.wire();
+    let opened = wire.request("session.open", json!({"workspace": world.ws()})).unwrap();
+    let session = &opened["session"];
+    for _ in 0..5 {
+        let starts: Vec<i64> = (0..MOST / 2)
+            .map(|_| wire.begin("task.start", json!({"session": session, "command": "true"})))
+            .collect();
+        let tasks: BTreeSet<String> = starts
+            .into_iter()
+            .map(|start| wire.wait(start).unwrap_or_else(|error| panic!("task.start: {error:?}")))
+            .map(|started| started["task"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(tasks.len(), MOST / 2);
+        for task in tasks {
+            let params = json!({"session": session, "tasks": [task], "timeout_ms": 60_000});
+            let waited = wire.request("task.wait", params).unwrap();
+            assert_eq!(waited["outcome"]["exit_code"], 0, "{waited}");
+        }
+    }
+    world.finish();
+}
+
 /// Descriptors of the daemon and its supervisors, zombies and processes below those.
 fn left(world: &mut World) -> (usize, usize, usize) {
     let daemon = world.daemon().pid();

@@ -172,7 +172,7 @@ fn a_task_on_a_terminal_is_typed_into() {
 }
 
 #[test]
-fn a_limit_that_passes_is_124() {
+fn t085_a_limit_that_passes_is_124() {
     let world = World::new();
     let slow = start(&world, &["--timeout", "500ms"], "while :; do echo so-far; sleep 0.1; done");
     let waited = task(&world, &["wait", &slow]);

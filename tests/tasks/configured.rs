@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::{read_end, start, tool};
 
 /// A world to be started whose user has this configuration.
-fn configured(text: &str) -> WorldBuilder {
+pub(crate) fn configured(text: &str) -> WorldBuilder {
     let builder = World::builder();
     let path = builder.root().join("home/.config/brattice/config.toml");
     fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod configured;
+mod hostile;
 mod input;
 mod leftovers;
 mod reads;

@@ -249,7 +249,7 @@ fn no_configuration_is_read_from_a_workspace() {
     {
         write(&world.ws().join(name), "[limits]\nopen_files = 300\nnonsense = 1\n");
     }
-    let limit = world.native("ulimit -n").stdout;
+    let limit = world.native("ulimit -Hn").stdout;
     let session = world.session("workspace-write").open();
     let printed = session.run("ulimit -n");
     let expected: u64 = limit.trim().parse::<u64>().unwrap_or(u64::MAX).min(4096);

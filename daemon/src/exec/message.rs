@@ -15,7 +15,7 @@ use brattice_protocol::outcome::ProcessFacts;
 use brattice_protocol::task::TaskKind;
 use serde::{Deserialize, Serialize};
 
-use super::spec::{Placement, Stdin, Streams, TaskEnd, TaskFacts, TaskUsage};
+use super::spec::{Placement, Stdin, Streams, TaskEnd, TaskFacts, TaskUsage, Timestamp};
 
 /// Daemon to supervisor.
 #[derive(Debug, Serialize, Deserialize)]
@@ -95,6 +95,8 @@ pub(crate) struct RunRequest {
     pub(crate) kind: TaskKind,
     /// The line or the arguments, cut, for its record.
     pub(crate) title: String,
+    /// When it was asked for.
+    pub(crate) started: Timestamp,
     /// Where it runs.
     pub(crate) cwd: PathBuf,
     /// Variables beyond the base environment.
@@ -189,6 +191,8 @@ pub(crate) enum FromSupervisor {
     Ended {
         /// The task.
         task: TaskId,
+        /// When.
+        at: Timestamp,
         /// How.
         end: Box<TaskEnd>,
         /// Which spools are beside it.
@@ -197,7 +201,7 @@ pub(crate) enum FromSupervisor {
 }
 
 /// A task as a supervisor hands it to a daemon that did not start it.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ResumedTask {
     /// What it is.
     pub(crate) facts: TaskFacts,

@@ -48,7 +48,7 @@ fn what_a_supervisor_of_the_first_version_says_is_read_for_ever() {
             "cpu": {"secs": 0, "nanos": 1}, "processes": 2,
         }]}}),
         json!({"Measured": {"sequence": 3, "idle": null}}),
-        json!({"Ended": {"task": "bash-1", "end": end(), "spools": ["Stdout"]}}),
+        json!({"Ended": {"task": "bash-1", "at": 12, "end": end(), "spools": ["Stdout"]}}),
     ];
     for message in said {
         assert_eq!(reads::<FromSupervisor>(&message), message);
@@ -68,7 +68,7 @@ fn what_a_supervisor_of_the_first_version_understands_is_still_said_so() {
         json!({"Run": {
             "task": "bash-2",
             "profile": {"mode": "read-only", "network": "full", "roots": [], "temp": "/s/tmp"},
-            "kind": "argv", "title": "make", "cwd": "/ws", "environment": [["A", "b"]],
+            "kind": "argv", "title": "make", "started": 12, "cwd": "/ws", "environment": [["A", "b"]],
             "stdin": "Null", "streams": "Merged", "timeout": null, "idle_timeout": null,
             "grace": {"secs": 5, "nanos": 0}, "placement": "Foreground", "leftovers": "stop",
         }}),
@@ -80,7 +80,8 @@ fn what_a_supervisor_of_the_first_version_understands_is_still_said_so() {
 
 #[test]
 fn a_later_versions_additions_are_ignored() {
-    let message = json!({"Ended": {"task": "bash-1", "end": end(), "spools": [], "newer": 1}});
-    let known = json!({"Ended": {"task": "bash-1", "end": end(), "spools": []}});
+    let message =
+        json!({"Ended": {"task": "bash-1", "at": 12, "end": end(), "spools": [], "newer": 1}});
+    let known = json!({"Ended": {"task": "bash-1", "at": 12, "end": end(), "spools": []}});
     assert_eq!(reads::<FromSupervisor>(&message), known);
 }

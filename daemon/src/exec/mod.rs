@@ -39,7 +39,7 @@ pub(crate) use cgroup::claim as claim_groups;
 pub(crate) use launcher::main as launcher_main;
 pub(crate) use link::reader::SpoolReader;
 pub(crate) use link::{
-    AdoptError, Handover, InputEnd, InputError, ReadError, RunError, Supervisor, SupervisorError,
+    Handover, InputEnd, InputError, ReadError, RunError, Supervisor, SupervisorError,
     SupervisorSpec, TaskHandle, find_bash,
 };
 #[cfg(test)]

@@ -158,7 +158,8 @@ fn parse(pid: u32, line: &[u8]) -> Option<Process> {
         started: fields.get(19)?.parse().ok()?,
         own_ticks: ticks(11..13)?,
         waited_ticks: ticks(13..15)?,
-        zombie: matches!(*fields.first()?, "Z" | "X"),
+        // A process whose first thread has ended looks like one while the others run on (field 20 counts them).
+        zombie: matches!(*fields.first()?, "Z" | "X") && fields.get(17)?.parse::<u64>().ok()? <= 1,
     })
 }
 

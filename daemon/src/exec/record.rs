@@ -15,15 +15,17 @@
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use brattice_protocol::TaskId;
+use brattice_protocol::outcome::Cause;
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::spec::{TaskEnd, TaskFacts, Timestamp};
+use super::spec::{StreamEnd, Streams, TaskEnd, TaskFacts, Timestamp};
 
 /// The folder of records and spools, below the session's.
 pub(crate) const TASKS: &str = "tasks";
@@ -129,18 +131,54 @@ pub(crate) fn read_all(folder: &Path) -> io::Result<Vec<Record>> {
     Ok(records)
 }
 
+/// The end of one task, where it is on record.
+pub(crate) fn ended(folder: &Path, task: &TaskId) -> Option<Ended> {
+    both(&path(folder, task, ENDED)).ok()?.end
+}
+
+/// The end of a task whose supervisor died before it: nobody knows it. What had outgrown memory can still be read.
+pub(crate) fn lost(folder: &Path, facts: &TaskFacts) -> Ended {
+    let stream = |name: &str| {
+        let path = path(folder, &facts.task, name);
+        match path.metadata() {
+            Ok(file) => StreamEnd { bytes: file.len(), file: Some(path), ..StreamEnd::default() },
+            Err(_) => StreamEnd::default(),
+        }
+    };
+    let end = TaskEnd {
+        cause: Cause::Lost,
+        exit_code: None,
+        signal: None,
+        reason: Some("the session's supervisor died".to_owned()),
+        duration: facts.started.elapsed(),
+        user: Duration::ZERO,
+        sys: Duration::ZERO,
+        max_rss: 0,
+        stdout: stream("stdout"),
+        stderr: (facts.streams == Streams::Separate).then(|| stream("stderr")),
+        leftovers: None,
+        unkillable: Vec::new(),
+        mode: facts.mode,
+        layers: facts.layers.clone(),
+    };
+    Ended { at: Timestamp::now(), end }
+}
+
 /// Writes down the end of a task whose supervisor died before it could.
 ///
 /// # Errors
 /// It cannot be written; then it is found without an end again.
 pub(crate) fn end_of_lost(folder: &Path, task: &TaskId, ended: &Ended) -> io::Result<()> {
     let path = path(folder, task, RUNNING);
-    let mut text = std::fs::read(&path)?;
-    // A second line that its writer could not name as the end counts for nothing.
+    let text = std::fs::read(&path)?;
     let first = text.iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| at + 1);
-    text.truncate(first);
-    text.extend(line(ended)?);
-    std::fs::write(&path, text)?;
+    let file = OpenOptions::new().write(true).open(&path)?;
+    if text.len() > first {
+        // A second line that its writer could not name as the end counts for nothing.
+        file.set_len(first as u64)?;
+    }
+    // Into the room that was reserved for it.
+    file.write_all_at(&line(ended)?, first as u64)?;
     std::fs::rename(&path, path.with_extension(ENDED))
 }
 
@@ -184,15 +222,13 @@ fn both(path: &Path) -> io::Result<Record> {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
-    use std::time::Duration;
 
     use brattice_policy::Mode;
     use brattice_policy::layer::LayerReport;
-    use brattice_protocol::outcome::Cause;
     use brattice_protocol::task::TaskKind;
 
     use super::*;
-    use crate::exec::spec::{Stdin, StreamEnd, Streams};
+    use crate::exec::spec::Stdin;
     use crate::session::testing::Scratch;
 
     fn facts(task: &str) -> TaskFacts {

@@ -20,15 +20,43 @@ pub(crate) struct Retired {
 }
 
 impl Retired {
+    /// Leaves the word in a session's folder, whole or not at all.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
+        let beside = folder.join("retired.new");
+        std::fs::write(&beside, serde_json::to_vec(self)?)?;
+        std::fs::rename(beside, folder.join(RETIRED))
+    }
+
     /// The word in a session's folder, if there is one.
     ///
     /// # Errors
     /// It cannot be read.
     pub(crate) fn read(folder: &Path) -> io::Result<Option<Retired>> {
         match std::fs::read(folder.join(RETIRED)) {
-            Ok(text) => Ok(Some(serde_json::from_slice(&text)?)),
+            // What is no word is none: the session counts as one whose supervisor was killed.
+            Ok(text) => Ok(serde_json::from_slice(&text).ok()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::testing::Scratch;
+
+    #[test]
+    fn a_word_is_read_and_half_a_word_is_none() {
+        let scratch = Scratch::new();
+        assert_eq!(Retired::read(&scratch.path("")).unwrap(), None);
+        let word = Retired { highest: 7, is_expired: false };
+        word.write(&scratch.path("")).unwrap();
+        assert_eq!(Retired::read(&scratch.path("")).unwrap(), Some(word));
+        scratch.file(RETIRED, "{\"high");
+        assert_eq!(Retired::read(&scratch.path("")).unwrap(), None);
     }
 }

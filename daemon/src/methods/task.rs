@@ -20,7 +20,7 @@ use crate::exec::InputEnd;
 use crate::exec::spec::{Placement, Program, Progress, Stdin, Streams};
 use crate::fault::chain;
 use crate::server::{Connection, check_path};
-use crate::session::{Command, Task};
+use crate::session::{Command, StartError, Task};
 use crate::toolset::render::unshown_outcome;
 
 /// Most bytes of one `task.output`: what a result may carry inline.
@@ -130,7 +130,7 @@ impl Methods {
             biased;
             // Whether it came or not in time, what there is is told.
             _ = more => {}
-            () = session.refusing() => return Err(shutting_down()),
+            reason = session.refusing() => return Err(cut_short(reason)),
         }
         // The state before the bytes: a final one with no bytes is the end, so none may come in between.
         let status = task.status();
@@ -170,7 +170,7 @@ impl Methods {
         let first = tokio::select! {
             biased;
             first = tokio::time::timeout(wait, first_ended(tasks)) => first.ok().flatten(),
-            () = session.refusing() => return Err(shutting_down()),
+            reason = session.refusing() => return Err(cut_short(reason)),
         };
         let Some((task, end)) = first.and_then(|task| Some((task.clone(), task.try_ended()?)))
         else {
@@ -224,7 +224,7 @@ impl Methods {
         let taken = tokio::select! {
             biased;
             taken = task.input(data, end) => taken,
-            () = session.refusing() => return Err(shutting_down()),
+            reason = session.refusing() => return Err(cut_short(reason)),
         };
         match taken {
             Ok(()) => Ok(Empty {}),
@@ -327,10 +327,15 @@ fn invalid(text: &str) -> RpcError {
     RpcError::new(ErrorCode::Invalid, text)
 }
 
-/// The answer of a wait that the daemon's end cuts short. The task goes on, and the next daemon tells of it.
-fn shutting_down() -> RpcError {
-    RpcError::new(ErrorCode::ShuttingDown, "the daemon is shutting down; the task goes on")
-        .hint("ask the next daemon")
+/// The answer of a wait that the daemon's end, or the session's, cuts short.
+fn cut_short(reason: StartError) -> RpcError {
+    match reason {
+        StartError::Stopping => {
+            RpcError::new(ErrorCode::ShuttingDown, "the daemon is shutting down; the task goes on")
+                .hint("ask the next daemon")
+        }
+        other => RpcError::from(other),
+    }
 }
 
 fn unavailable(task: &TaskId, why: &str) -> RpcError {

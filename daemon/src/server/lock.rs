@@ -1,21 +1,18 @@
 //! Owning a folder of sockets: the folder itself and the lock file in it.
 //!
-//! The lock is held on the open file (flock(2)) and so ends with the process, however it ends. The
-//! file stays behind; it is never removed, for a lock on a removed file excludes nobody.
+//! How the file is locked, and that no command can be in the way, is `crate::lock`'s.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::process::geteuid;
+
+use crate::lock::{self, LockFault};
 
 /// The lock file's name in each folder of sockets.
 const LOCK_FILE: &str = "brattice.lock";
-
-/// How often a lock file that was replaced while it was being locked is opened again.
-const ATTEMPTS: usize = 3;
 
 /// Why a folder cannot be owned.
 #[derive(Debug, thiserror::Error)]
@@ -118,19 +115,14 @@ impl FolderLock {
         make_private(folder)?;
         let path = folder.join(LOCK_FILE);
         let fault = |source| LockError::Lock { path: path.clone(), source };
-        for _ in 0..ATTEMPTS {
-            let mut file = open(&path).map_err(fault)?;
-            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => {}
-                Err(rustix::io::Errno::WOULDBLOCK) => return Err(held(folder, path, &mut file)),
-                Err(errno) => return Err(fault(errno.into())),
-            }
-            if is_at(&file, &path).map_err(fault)? {
+        match lock::take(&path) {
+            Ok(mut file) => {
                 sign(&mut file).map_err(fault)?;
-                return Ok(FolderLock { _file: file });
+                Ok(FolderLock { _file: file })
             }
+            Err(LockFault::Held(mut file)) => Err(held(folder, path, &mut file)),
+            Err(LockFault::Failed(source)) => Err(fault(source)),
         }
-        Err(fault(io::Error::other("the file is being replaced again and again")))
     }
 }
 
@@ -154,27 +146,6 @@ fn make_private(folder: &Path) -> Result<(), LockError> {
         return Err(LockError::OpenToOthers { path: path(), mode });
     }
     Ok(())
-}
-
-fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-        .open(path)
-}
-
-/// Whether the path still leads to the open file.
-fn is_at(file: &File, path: &Path) -> io::Result<bool> {
-    let open = file.metadata()?;
-    match path.symlink_metadata() {
-        Ok(named) => Ok((named.dev(), named.ino()) == (open.dev(), open.ino())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
-    }
 }
 
 /// Leaves this process's number, for the message that a second daemon gives.

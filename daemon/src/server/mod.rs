@@ -51,6 +51,7 @@ pub(crate) use handed::{HandedError, HandedOver};
 pub(crate) use handler::{BoxFuture, Handler, Refused, method_not_found};
 pub(crate) use limits::ConnectionLimits;
 pub(crate) use outbox::Delivery;
-pub(crate) use peer::Descent;
+pub(crate) use peer::{Descent, judge_process};
+pub(crate) use process::Process;
 pub(crate) use serve::{Server, ServerError};
 pub(crate) use socket::SocketPaths;

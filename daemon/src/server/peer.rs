@@ -27,7 +27,7 @@ pub(crate) trait Descent: Send + Sync + 'static {
 
 /// Why a peer is not let in.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Refusal {
+pub(crate) enum Refusal {
     /// The kernel does not say who it is.
     #[error("cannot tell who is calling")]
     NoCredentials(#[source] io::Error),
@@ -118,8 +118,18 @@ pub(super) fn judge(
         .filter(|pid| *pid != 0)
         .ok_or(Refusal::Invisible)?;
     let caller = Caller { pid, uid: credentials.uid() };
-    same_user(pid, caller.uid)?;
+    judge_process(pid, caller.uid, own, descent)?;
+    Ok(caller)
+}
 
+/// Judges the process at the other end of a socket, as its credentials name it.
+pub(crate) fn judge_process(
+    pid: u32,
+    uid: u32,
+    own: &Process,
+    descent: &dyn Descent,
+) -> Result<(), Refusal> {
+    same_user(pid, uid)?;
     let pidfd = hold(pid)?;
     let peer = match Process::read(pid) {
         Err(ProcessError::Gone { .. }) => return Err(Refusal::Gone { pid }),
@@ -131,7 +141,7 @@ pub(super) fn judge(
     }
     descends_from_no_task(&peer, descent)?;
     // While the process lives, its number is nobody else's: all that was read is about it.
-    if has_ended(&pidfd) { Err(Refusal::Gone { pid }) } else { Ok(caller) }
+    if has_ended(&pidfd) { Err(Refusal::Gone { pid }) } else { Ok(()) }
 }
 
 fn same_user(pid: u32, uid: u32) -> Result<(), Refusal> {

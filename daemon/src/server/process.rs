@@ -65,7 +65,7 @@ impl Process {
     }
 
     /// The daemon's own state.
-    pub(super) fn own() -> Result<Self, ProcessError> {
+    pub(crate) fn own() -> Result<Self, ProcessError> {
         Self::read(std::process::id())
     }
 

@@ -7,11 +7,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use brattice_protocol::TaskId;
 use brattice_protocol::audit::{Actor, Event};
 use brattice_protocol::hello::Watch;
 use brattice_protocol::signal::signal_name;
 use brattice_protocol::task::{TaskFinished, TaskStarted, TaskSummary};
+use brattice_protocol::{SessionId, TaskId};
 use serde::Serialize;
 
 use crate::exec::spec::{Placement, TaskEnd, TaskFacts, TaskUsage, Timestamp};
@@ -28,7 +28,18 @@ use super::tasks::Entry as _;
 #[derive(Debug, Default)]
 pub(super) struct News(Mutex<Vec<Task>>);
 
+/// Ends that wait to be told: a client that never calls a tool must not make them more and more.
+const MOST_NEWS: usize = 1_000;
+
 impl News {
+    fn add(&self, task: &Task) {
+        let mut news = self.locked();
+        if news.len() >= MOST_NEWS {
+            news.remove(0);
+        }
+        news.push(task.clone());
+    }
+
     fn locked(&self) -> MutexGuard<'_, Vec<Task>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -72,7 +83,7 @@ impl Session {
         }
         self.reads.change(task.number(), |cursor| cursor.recorded = true);
         if !self.reads.get(task.number()).told {
-            self.news.locked().push(task.clone());
+            self.news.add(task);
         }
         let (session, id) = (self.id().clone(), task.id().clone());
         let (status, outcome) = (task.status(), unshown_outcome(&id, &end));
@@ -86,23 +97,19 @@ impl Session {
             self.reads.change(task.number(), |cursor| cursor.recorded = true);
         }
         if !self.reads.get(task.number()).told {
-            self.news.locked().push(task.clone());
+            self.news.add(task);
         }
     }
 
     fn record_end(&self, task: &Task, end: &TaskEnd) {
-        self.audit().record(&Event::TaskFinished {
-            session: self.id().clone(),
-            task: task.id().clone(),
-            cause: end.cause,
-            exit_code: end.exit_code,
-            signal: end.signal.map(|signal| signal_name(signal).into_owned()),
-            reason: end.reason.clone(),
-        });
+        self.audit().record(&task_finished(self.id(), task.id(), end));
     }
 
     /// Has a task stopped, for whoever asked. Nothing happens to one that has ended.
     pub(crate) fn kill(&self, task: &Task, by: Actor, reason: String) {
+        if task.try_ended().is_some() {
+            return;
+        }
         let event = Event::Kill {
             session: self.id().clone(),
             task: task.id().clone(),
@@ -126,6 +133,7 @@ impl Session {
     /// The end of a task was told.
     pub(crate) fn told(&self, task: &Task) {
         self.reads.change(task.number(), |cursor| cursor.told = true);
+        self.news.locked().retain(|news| news.number() != task.number());
     }
 
     /// How far a task was read.
@@ -170,9 +178,23 @@ impl Session {
     }
 }
 
+/// What the audit log says of a task's end.
+pub(super) fn task_finished(session: &SessionId, task: &TaskId, end: &TaskEnd) -> Event {
+    Event::TaskFinished {
+        session: session.clone(),
+        task: task.clone(),
+        cause: end.cause,
+        exit_code: end.exit_code,
+        signal: end.signal.map(|signal| signal_name(signal).into_owned()),
+        reason: end.reason.clone(),
+    }
+}
+
 fn summary(task: &Task, usage: Option<&TaskUsage>) -> TaskSummary {
     let facts = task.facts().clone();
     let end = task.try_ended();
+    // It was asked for before the end was known.
+    let usage = usage.filter(|_| end.is_none());
     let known = end.clone().or_else(|| task.try_returned());
     let progress = task.progress();
     let bytes =

@@ -45,6 +45,9 @@ pub(crate) enum StartError {
     /// Those that run fill the disk as far as they may.
     #[error(transparent)]
     Full(#[from] Full),
+    /// A root of the session holds what this daemon lives on.
+    #[error("nothing starts in this session any more: {0}")]
+    Unfit(String),
     /// That it starts cannot be written down.
     #[error(transparent)]
     Unrecorded(#[from] AuditError),
@@ -88,6 +91,9 @@ pub(crate) enum UpdateError {
     /// The session has no supervisor any more.
     #[error("the supervisor of session {0} has ended, and with it what it ran")]
     Lost(SessionId),
+    /// There is no supervisor to set the mode up.
+    #[error(transparent)]
+    Supervisor(StartError),
     /// That it changes cannot be written down.
     #[error(transparent)]
     Unrecorded(#[from] AuditError),

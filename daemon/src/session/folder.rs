@@ -4,7 +4,8 @@
 //! <id>/            0700
 //!   session.json   what it was opened with, the daemon's (`saved`)
 //!   reads          what its client was told, the daemon's (`reads`)
-//!   lock           the supervisor's, held with flock(2) for as long as it lives
+//!   calls          which call ids were taken, the daemon's (`taken`)
+//!   lock           the supervisor's, held for as long as it lives, as only a writer of the file can (`sys::lock`)
 //!   socket         where the supervisor listens for the next daemon
 //!   retired        the word of one that ended in order without a daemon
 //!   tasks/         records of background tasks, and spools that outgrew memory: the supervisor's
@@ -22,8 +23,8 @@ use std::path::{Path, PathBuf};
 
 use crate::exec::LOCK;
 use crate::exec::record::TASKS;
+use brattice_policy::sys::lock::is_write_locked;
 use brattice_protocol::SessionId;
-use rustix::fs::{FlockOperation, flock};
 
 use super::removal::remove_tree;
 
@@ -99,8 +100,7 @@ pub(super) fn all(state: &Path) -> Result<Vec<SessionFolder>, FolderError> {
 #[derive(Debug)]
 pub(super) enum Liveness {
     Alive,
-    /// With its lock, which is kept while it matters; without one where there was none.
-    Gone(Option<File>),
+    Gone,
 }
 
 impl SessionFolder {
@@ -119,14 +119,13 @@ fn lock(path: &Path) -> io::Result<Liveness> {
         Err(error)
             if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
         {
-            return Ok(Liveness::Gone(None));
+            return Ok(Liveness::Gone);
         }
         Err(error) => return Err(error),
     };
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(Liveness::Gone(Some(file))),
-        Err(rustix::io::Errno::WOULDBLOCK) => Ok(Liveness::Alive),
-        Err(error) => Err(error.into()),
+    match is_write_locked(&file)? {
+        true => Ok(Liveness::Alive),
+        false => Ok(Liveness::Gone),
     }
 }
 
@@ -171,8 +170,9 @@ mod tests {
         }
         scratch.file("sessions/stray", "");
         scratch.file("sessions/dead/lock", "");
-        let held = File::open(scratch.file("sessions/alive/lock", "")).unwrap();
-        flock(&held, FlockOperation::NonBlockingLockExclusive).unwrap();
+        let held =
+            File::options().write(true).open(scratch.file("sessions/alive/lock", "")).unwrap();
+        brattice_policy::sys::lock::try_write_lock(&held).unwrap();
         let mut alive: Vec<_> = all(&scratch.path(""))
             .unwrap()
             .into_iter()

@@ -16,11 +16,12 @@
 //!
 //! | thing | owner | when it ends |
 //! |---|---|---|
-//! | a session | the registry | `session.close`, an hour without a client, the daemon's end |
-//! | its folder | the session; what is in it besides `tmp` is the supervisor's | removed with the session, else by the next daemon |
-//! | its supervisor | the session | with the session; by itself only by accident |
+//! | a session | the registry | `session.close`, `detached_ttl` without a client |
+//! | its folder | the session; who writes which file is `folder`'s to say | with the session |
+//! | its supervisor | itself; the session has the line to it | with the session; without a daemon when it keeps nothing |
 //! | a task | the supervisor; the session knows its name | when nothing of it is left |
-//! | an ended task's output | the session | 100 later ends, 512 MiB of later spools, the session's end |
+//! | an ended task's facts | the session | 100 later ends of calls' tasks, 10,000 of the background's, the session's end |
+//! | its output on disk | the session | with its facts, or earlier where all tasks take more than `state` |
 //!
 //! When a neighbour dies:
 //!
@@ -28,8 +29,8 @@
 //!   session is detached, and whoever resumes it within the hour finds all of it; then it is closed.
 //! - **The supervisor.** What it ran ends as `lost`, never with a made-up code. The session stays, says `unavailable` to
 //!   whatever would start something, and can be closed.
-//! - **The daemon.** Its supervisors notice and end what they run. The next daemon removes the folders of sessions whose
-//!   supervisor no longer holds its lock; sessions do not outlive their daemon in this version.
+//! - **The daemon.** Its supervisors stop what calls waited for and keep the rest. The next daemon makes every session again
+//!   of what it finds in the folders (`restore`): nobody holds it then, and it is closed when nobody has resumed it in time.
 //!
 //! No lock is held across an await, and none while a second one is taken.
 

@@ -147,6 +147,7 @@ pub(super) async fn open(
         supervision: Supervision::new(Link::Live(supervisor)),
         tasks: Tasks::new(grounds.limits.max_tasks, shared.space.clone()),
         owner: Owner::Attached(owner.id(), owner.clone()),
+        unfit: None,
     }))
 }
 

@@ -51,6 +51,8 @@ pub(super) struct Reads {
 struct Kept {
     cursors: BTreeMap<u64, Cursor>,
     file: Option<File>,
+    /// In the file.
+    lines: usize,
 }
 
 impl Reads {
@@ -64,7 +66,7 @@ impl Reads {
             .filter_map(|line| serde_json::from_slice::<Line>(line).ok())
             .map(|line| (line.task, line.cursor))
             .collect();
-        Reads { path, kept: Mutex::new(Kept { cursors, file: None }) }
+        Reads { path, kept: Mutex::new(Kept { cursors, file: None, lines: 0 }) }
     }
 
     /// How far the task of this number was read.
@@ -85,6 +87,8 @@ impl Reads {
         if after != before
             && let Err(error) = kept.append(&self.path, &Line { task, cursor: after })
         {
+            // Half a line may stand there: the next one makes the file anew.
+            kept.file = None;
             tracing::warn!(path = %self.path.display(), %error, "what was read is not on record");
         }
     }
@@ -109,9 +113,11 @@ impl Reads {
 
 impl Kept {
     fn append(&mut self, path: &Path, line: &Line) -> io::Result<()> {
-        if self.file.is_none() {
+        if self.file.is_none() || self.lines > 2 * MOST {
             self.file = Some(self.rewrite(path)?);
+            self.lines = self.cursors.len();
         }
+        self.lines += 1;
         let mut text = serde_json::to_vec(line)?;
         text.push(b'\n');
         self.file.as_mut().map_or(Ok(()), |file| file.write_all(&text))

@@ -4,7 +4,7 @@
 //! it, so that happens once. What a session is belongs to `session`.
 
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use brattice_protocol::SessionId;
 use brattice_protocol::audit::{Actor, Event};
@@ -19,13 +19,16 @@ use crate::server::{Connection, ConnectionId, Descent};
 use super::calls::Budget;
 use super::open::{self, Grounds, OpenError};
 use super::owner::{Asker, Resume};
-use super::restore::{self, Restored};
+use super::restore::{self, RestoreError, Restored};
 use super::session::Session;
 use super::space::Space;
 use super::supervisors::Supervisors;
 use super::{FolderError, folder};
 use crate::audit::Audit;
 use crate::exec::Supervisor;
+
+/// How long a daemon's start waits for sessions of an earlier one. A supervisor that hangs must not keep the rest waiting.
+const RESTORE_PATIENCE: Duration = Duration::from_secs(5);
 
 /// All sessions.
 #[derive(Debug)]
@@ -95,25 +98,43 @@ impl Registry {
             let place = self.places.clone().try_acquire_owned().ok();
             restoring.spawn(restore::restore(grounds, shared, folder, place));
         }
-        while let Some(restored) = restoring.join_next().await {
-            match restored {
-                Ok(Ok(Restored::Session { session, news })) => {
-                    let session = Arc::new(*session);
-                    for task in news {
-                        session.ended_before(&task);
-                    }
-                    self.take_in(session);
-                }
-                Ok(Ok(Restored::Nothing)) => {}
-                Ok(Err(error)) => {
-                    tracing::error!(error = %crate::fault::chain(&error), "a session of an earlier daemon is left");
-                }
-                Err(error) => {
-                    tracing::error!(%error, "a session of an earlier daemon is left");
-                }
+        let in_time = async {
+            while let Some(restored) = restoring.join_next().await {
+                self.take_over(restored);
             }
+        };
+        if tokio::time::timeout(RESTORE_PATIENCE, in_time).await.is_err() {
+            tracing::warn!(
+                "some sessions of an earlier daemon answer late, and are taken over later"
+            );
+            let registry = self.clone();
+            tokio::spawn(async move {
+                while let Some(restored) = restoring.join_next().await {
+                    registry.take_over(restored);
+                }
+            });
         }
         Ok(())
+    }
+
+    fn take_over(
+        self: &Arc<Self>,
+        restored: Result<Result<Restored, RestoreError>, tokio::task::JoinError>,
+    ) {
+        match restored {
+            Ok(Ok(Restored::Session { session, news })) => {
+                let session = Arc::new(*session);
+                for task in news {
+                    session.ended_before(&task);
+                }
+                self.take_in(session);
+            }
+            Ok(Ok(Restored::Nothing)) => {}
+            Ok(Err(error)) => {
+                tracing::error!(error = %crate::fault::chain(&error), "a session of an earlier daemon is left");
+            }
+            Err(error) => tracing::error!(%error, "a session of an earlier daemon is left"),
+        }
     }
 
     /// A session that nobody holds yet.

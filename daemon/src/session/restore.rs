@@ -11,35 +11,44 @@
 //!
 //! Nothing is concluded from a number of a process: a held lock is a supervisor that lives, and a free one is none.
 
+use std::fs::Permissions;
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use brattice_protocol::outcome::Cause;
+use brattice_policy::RootKind;
+use brattice_protocol::SessionId;
+use brattice_protocol::audit::{Actor, Event};
+use brattice_protocol::session::OpenParams;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::{JoinError, spawn_blocking};
 
 use crate::exec::record::{self, Ended, Record};
 use crate::exec::retired::Retired;
-use crate::exec::spec::{StreamEnd, Streams, TaskEnd, TaskFacts, Timestamp};
-use crate::exec::{AdoptError, Handover, Supervisor, machine};
+use crate::exec::spec::TaskFacts;
+use crate::exec::{Handover, Supervisor, machine};
+use crate::fault::chain;
 use crate::toolset::{SessionFacts, Toolset};
 
+use super::background::task_finished;
 use super::folder::{FolderError, Liveness, SessionFolder};
 use super::open::Grounds;
 use super::owner::Owner;
+use super::reads::Reads;
 use super::registry::Shared;
 use super::saved::SavedSession;
 use super::session::{Parts, Session, Setup, Standing};
+use super::space::Space;
 use super::supervision::{Link, Supervision};
 use super::task::Task;
 use super::tasks::{Earlier, Tasks};
+use super::workspace::{self, WorkspaceError};
 
-/// How long a supervisor may be neither gone nor to be taken over: it may be on its way out.
-const PATIENCE: Duration = Duration::from_secs(15);
-
-/// Between two looks.
-const PAUSE: Duration = Duration::from_millis(10);
+/// Between two looks at a supervisor that is neither gone nor to be taken over: short at first, for it may be on its way out.
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// What became of a folder.
 pub(super) enum Restored {
@@ -55,9 +64,6 @@ pub(super) enum RestoreError {
     /// What is written in it cannot be read.
     #[error("cannot read what is written in {}", folder.display())]
     Read { folder: std::path::PathBuf, source: io::Error },
-    /// It has a supervisor that cannot be taken over.
-    #[error("cannot take over the supervisor in {}", folder.display())]
-    Adopt { folder: std::path::PathBuf, source: AdoptError },
     /// It cannot be removed.
     #[error(transparent)]
     Remove(#[from] FolderError),
@@ -86,21 +92,33 @@ pub(super) async fn restore(
     let Some(saved) = saved else { return remove(folder).await };
     let records = {
         let path = folder.path().to_owned();
-        spawn_blocking(move || record::read_all(&path)).await?.map_err(fault)?
+        spawn_blocking(move || {
+            open_again(&path)?;
+            record::read_all(&path)
+        })
+        .await?
+        .map_err(fault)?
     };
     let (link, handover) = match found {
         Found::Live(supervisor, handover) => {
             shared.know(&supervisor);
             (Link::Live(supervisor), handover)
         }
-        Found::Retired(Retired { is_expired: true, .. }) => return remove(folder).await,
+        Found::Retired(Retired { is_expired: true, .. }) => {
+            tell_end(&shared, &saved.session, &folder, records, "nobody has taken it over in time");
+            return remove(folder).await;
+        }
         Found::Retired(Retired { highest, .. }) => {
             (Link::Dormant, Handover { highest, ..Handover::default() })
         }
-        Found::Killed if records.is_empty() => return remove(folder).await,
+        Found::Killed if records.is_empty() => {
+            tell_end(&shared, &saved.session, &folder, records, "its supervisor was killed");
+            return remove(folder).await;
+        }
         Found::Killed => (Link::Lost, Handover::default()),
     };
-    let (earlier, news) = earlier(&folder, handover, records);
+    let (earlier, news) = earlier(&folder, &shared.space, handover, records);
+    let unfit = unfit(&grounds, &saved).await?;
     let tasks = Tasks::restored(grounds.limits.max_tasks, shared.space.clone(), earlier);
     let setup = setup(&grounds, saved, folder, place);
     let mode = setup.profile.mode;
@@ -113,26 +131,59 @@ pub(super) async fn restore(
         supervision: Supervision::new(link),
         tasks,
         owner: Owner::Detached(Instant::now()),
+        unfit,
     });
     Ok(Restored::Session { session: Box::new(session), news })
+}
+
+/// Why nothing may start in the session any more: its roots were fit for the daemon that opened it, and this one may live
+/// elsewhere.
+async fn unfit(
+    grounds: &Arc<Grounds>,
+    saved: &SavedSession,
+) -> Result<Option<WorkspaceError>, JoinError> {
+    let paths = |kind: RootKind| {
+        let roots = saved.profile.roots.iter().filter(move |root| root.kind == kind);
+        roots.map(|root| root.path.display().to_string())
+    };
+    let params = OpenParams {
+        workspace: saved.profile.workspace().display().to_string(),
+        writable: paths(RootKind::Writable).collect(),
+        ..OpenParams::default()
+    };
+    let grounds = grounds.clone();
+    spawn_blocking(move || match workspace::resolve(&params, &grounds.own) {
+        Err(fault @ WorkspaceError::HoldsOwn { .. }) => Some(fault),
+        // What else may be wrong with a folder is told by the command that starts in it.
+        Ok(_) | Err(_) => None,
+    })
+    .await
+}
+
+/// Gives the owner back what a command may have taken away: the mode of a folder can be changed from within a sandbox.
+fn open_again(folder: &Path) -> io::Result<()> {
+    std::fs::set_permissions(folder.join(record::TASKS), Permissions::from_mode(0o700))
 }
 
 /// Waits until it is clear what there is of the folder's supervisor.
 async fn find(folder: &SessionFolder) -> Result<Found, RestoreError> {
     let fault = |source| RestoreError::Read { folder: folder.path().to_owned(), source };
-    let until = Instant::now() + PATIENCE;
+    let mut pause = FIRST_PAUSE;
     loop {
         match folder.liveness().map_err(fault)? {
-            Liveness::Gone(_held) => {
+            Liveness::Gone => {
                 let retired = Retired::read(folder.path()).map_err(fault)?;
                 return Ok(retired.map_or(Found::Killed, Found::Retired));
             }
             Liveness::Alive => match Supervisor::adopt(folder.path()).await {
                 Ok((supervisor, handover)) => return Ok(Found::Live(supervisor, handover)),
-                // It is about to end, or to listen.
-                Err(_) if Instant::now() < until => tokio::time::sleep(PAUSE).await,
-                Err(source) => {
-                    return Err(RestoreError::Adopt { folder: folder.path().to_owned(), source });
+                // It is about to end, or to listen; or it hangs, and is asked again for as long as it lives.
+                Err(error) => {
+                    if pause == LONGEST_PAUSE {
+                        tracing::warn!(folder = %folder.path().display(), error = %chain(&error), "a supervisor does not answer");
+                    }
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(LONGEST_PAUSE);
                 }
             },
         }
@@ -144,16 +195,38 @@ async fn remove(folder: SessionFolder) -> Result<Restored, RestoreError> {
     Ok(Restored::Nothing)
 }
 
+/// Writes down how a session ended that nothing can be made of, and its tasks, as far as that was not written down before.
+fn tell_end(
+    shared: &Shared,
+    session: &SessionId,
+    folder: &SessionFolder,
+    records: Vec<Record>,
+    reason: &str,
+) {
+    let reads = Reads::of(folder.path());
+    for Record { facts, end } in records {
+        let is_recorded = facts.task.number().is_some_and(|number| reads.get(number).recorded);
+        if !is_recorded {
+            let end = end.unwrap_or_else(|| lost(folder, &facts)).end;
+            shared.audit.record(&task_finished(session, &facts.task, &end));
+        }
+    }
+    let (session, reason) = (session.clone(), Some(reason.to_owned()));
+    shared.audit.record(&Event::SessionClosed { session, by: Actor::Daemon, reason });
+}
+
 /// The tasks that run and those that have ended; the latter once more, in the order of their ends.
 fn earlier(
     folder: &SessionFolder,
+    space: &Arc<Space>,
     handover: Handover,
     records: Vec<Record>,
 ) -> (Earlier<Task>, Vec<Task>) {
     let mut highest = handover.highest;
     let mut running = Vec::new();
     for resumed in handover.tasks {
-        let task = Task::live(resumed.handle, resumed.placement, folder.path(), None);
+        let part = space.part(folder.path(), resumed.handle.id());
+        let task = Task::live(resumed.handle, resumed.placement, folder.path(), part);
         if resumed.is_stopping {
             task.set_stopping();
         }
@@ -175,33 +248,9 @@ fn earlier(
     (Earlier { highest, running, finished }, news)
 }
 
-/// The end of a task whose supervisor died before it: nobody knows it. That is put on record, once.
+/// The end of a task whose supervisor died before it, which is put on record, once.
 fn lost(folder: &SessionFolder, facts: &TaskFacts) -> Ended {
-    let stream = |name: &str| {
-        let path = record::path(folder.path(), &facts.task, name);
-        match path.metadata() {
-            Ok(file) => StreamEnd { bytes: file.len(), file: Some(path), ..StreamEnd::default() },
-            // It never outgrew the memory of the process that died.
-            Err(_) => StreamEnd::default(),
-        }
-    };
-    let end = TaskEnd {
-        cause: Cause::Lost,
-        exit_code: None,
-        signal: None,
-        reason: Some("the session's supervisor died".to_owned()),
-        duration: facts.started.elapsed(),
-        user: Duration::ZERO,
-        sys: Duration::ZERO,
-        max_rss: 0,
-        stdout: stream("stdout"),
-        stderr: (facts.streams == Streams::Separate).then(|| stream("stderr")),
-        leftovers: None,
-        unkillable: Vec::new(),
-        mode: facts.mode,
-        layers: facts.layers.clone(),
-    };
-    let ended = Ended { at: Timestamp::now(), end };
+    let ended = record::lost(folder.path(), facts);
     if let Err(error) = record::end_of_lost(folder.path(), &facts.task, &ended) {
         tracing::warn!(task = %facts.task, %error, "that a task is lost is not on record");
     }

@@ -23,7 +23,7 @@ use crate::toolset::{SessionTools, Toolset};
 
 use super::background::News;
 use super::calls::Calls;
-use super::command::UpdateError;
+use super::command::{StartError, UpdateError};
 use super::folder::SessionFolder;
 use super::layers;
 use super::open::Grounds;
@@ -34,6 +34,7 @@ use super::saved::SavedSession;
 use super::supervision::Supervision;
 use super::task::Task;
 use super::tasks::Tasks;
+use super::workspace::WorkspaceError;
 
 /// What a session was opened with; none of it changes.
 #[derive(Debug)]
@@ -97,6 +98,7 @@ pub(crate) struct Session {
     calls: Arc<Calls>,
     commands: AtomicU64,
     owner: Mutex<Owner<Arc<Connection>>>,
+    pub(super) unfit: Option<WorkspaceError>,
     expiry: Expiry,
 }
 
@@ -109,6 +111,8 @@ pub(super) struct Parts {
     pub(super) supervision: Supervision,
     pub(super) tasks: Arc<Tasks<Task>>,
     pub(super) owner: Owner<Arc<Connection>>,
+    /// Why nothing may start in it, where that is so.
+    pub(super) unfit: Option<WorkspaceError>,
 }
 
 /// Whether commands are taken. It only ever moves on.
@@ -131,7 +135,7 @@ pub(super) struct Standing {
 
 impl Session {
     pub(super) fn new(parts: Parts) -> Self {
-        let Parts { setup, grounds, shared, standing, supervision, tasks, owner } = parts;
+        let Parts { setup, grounds, shared, standing, supervision, tasks, owner, unfit } = parts;
         let reads = Reads::of(setup.folder.path());
         let calls = Calls::new(shared.results.clone(), setup.folder.path());
         Session {
@@ -147,6 +151,7 @@ impl Session {
             shared,
             commands: AtomicU64::new(0),
             owner: Mutex::new(owner),
+            unfit,
             expiry: Expiry::default(),
         }
     }
@@ -238,7 +243,7 @@ impl Session {
             return Err(UpdateError::BeyondCeiling { mode, ceiling });
         }
         let lost = || UpdateError::Lost(self.id().clone());
-        let supervisor = self.supervisor().await.map_err(|_| lost())?;
+        let supervisor = self.supervisor().await.map_err(UpdateError::Supervisor)?;
         let profile = self.setup.profile.with_mode(mode);
         let layers = layers::set_up(&supervisor, &profile).await.map_err(|_gone| lost())?;
         let session = self.id().clone();
@@ -258,12 +263,17 @@ impl Session {
         self.intake.send_modify(|now| *now = intake.max(*now));
     }
 
-    /// Returns once it takes no more commands. Who waits for something of it waits no longer then.
-    pub(crate) async fn refusing(&self) {
+    /// Returns once it takes no more commands, with the reason. Who waits for something of it waits no longer then.
+    pub(crate) async fn refusing(&self) -> StartError {
         let mut intake = self.intake.subscribe();
-        // The sender lives in this very session, so the wait cannot fail.
-        if intake.wait_for(|intake| *intake > Intake::Open).await.is_err() {
-            tracing::error!(session = %self.id(), "nobody says any more whether commands are taken");
+        loop {
+            if let Err(reason) = self.admit() {
+                return reason;
+            }
+            // The sender lives in this very session, so the wait cannot fail.
+            if intake.changed().await.is_err() {
+                return StartError::Stopping;
+            }
         }
     }
 

@@ -65,16 +65,22 @@ impl Space {
     /// # Errors
     /// Those that run take all there is.
     pub(super) fn admit(self: &Arc<Self>, folder: &Path, task: &TaskId) -> Result<Part, Full> {
-        let mut running = self.running();
+        let running = self.running();
         if self.most_of_one.saturating_mul(running.len() as u64 + 1) > self.limit {
             let used = running.iter().map(|stem| on_disk(stem)).sum();
             if used >= self.limit {
                 return Err(Full { used, limit: self.limit });
             }
         }
+        drop(running);
+        Ok(self.part(folder, task))
+    }
+
+    /// The part of a task that runs already.
+    pub(super) fn part(self: &Arc<Self>, folder: &Path, task: &TaskId) -> Part {
         let stem = record::path(folder, task, "");
-        running.insert(stem.clone());
-        Ok(Part { space: self.clone(), stem })
+        self.running().insert(stem.clone());
+        Part { space: self.clone(), stem }
     }
 
     /// A finished task has so many bytes.

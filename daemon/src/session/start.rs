@@ -30,6 +30,9 @@ impl Session {
     /// Not to be dropped before it returns: the task would run without anybody who knows it.
     pub(crate) async fn start(&self, command: Command) -> Result<Task, StartError> {
         self.admit()?;
+        if let Some(fault) = &self.unfit {
+            return Err(StartError::Unfit(fault.to_string()));
+        }
         let supervisor = self.supervisor().await?;
         let slot = self.tasks.reserve()?;
         let folder = self.setup.folder.path();
@@ -66,7 +69,7 @@ impl Session {
         };
         match supervisor.run(spec).await {
             Ok(handle) => {
-                let task = Task::live(handle, placement, folder, Some(part));
+                let task = Task::live(handle, placement, folder, part);
                 slot.fill(task.clone());
                 // It was on its way while all that ran was stopped: whoever stopped did not find it.
                 if let Err(late) = self.admit() {
@@ -108,7 +111,7 @@ impl Session {
         }
     }
 
-    fn admit(&self) -> Result<(), StartError> {
+    pub(super) fn admit(&self) -> Result<(), StartError> {
         match self.intake() {
             Intake::Open => Ok(()),
             Intake::Stopping => Err(StartError::Stopping),

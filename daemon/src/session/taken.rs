@@ -97,6 +97,8 @@ impl Taken {
 
     fn note(&mut self, line: &Line) {
         if let Err(error) = self.append(line) {
+            // Half a line may stand there: the next one makes the file anew.
+            self.file = None;
             tracing::warn!(path = %self.path.display(), %error, "that a call was taken is not on record");
         }
     }

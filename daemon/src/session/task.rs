@@ -65,9 +65,9 @@ impl Task {
         handle: TaskHandle,
         placement: Placement,
         folder: &Path,
-        part: Option<Part>,
+        part: Part,
     ) -> Self {
-        Task::new(handle.facts().clone(), placement, folder, part, State::Live(handle))
+        Task::new(handle.facts().clone(), placement, folder, Some(part), State::Live(handle))
     }
 
     /// One that ended under an earlier daemon.
@@ -251,7 +251,7 @@ impl Task {
         if let State::Live(handle) = self.state()
             && let Some(end) = handle.try_ended()
         {
-            self.0.ended_at.get_or_init(Timestamp::now);
+            self.0.ended_at.get_or_init(|| handle.ended_at().unwrap_or_else(Timestamp::now));
             self.0.part.lock().unwrap_or_else(PoisonError::into_inner).take();
             if let Some(kept) = Kept::of(&handle, end) {
                 *self.locked() = State::Kept(Arc::new(kept));
@@ -303,11 +303,16 @@ impl Entry for Task {
     }
 
     fn ended_at(&self) -> Timestamp {
-        *self.0.ended_at.get_or_init(Timestamp::now)
+        let told = || match self.state() {
+            State::Live(handle) => handle.ended_at(),
+            State::Kept(_) => None,
+        };
+        *self.0.ended_at.get_or_init(|| told().unwrap_or_else(Timestamp::now))
     }
 
     fn placement(&self) -> Placement {
-        match self.0.is_background.load(Ordering::SeqCst) {
+        // What a call left may have ended before the call has said that it goes on.
+        match self.0.is_background.load(Ordering::SeqCst) || self.try_returned().is_some() {
             true => Placement::Background,
             false => Placement::Foreground,
         }

@@ -69,7 +69,7 @@ pub(super) async fn output(
             _ = task.ended() => {}
             () = tokio::time::sleep(limit.limit) => {}
             () = call.cancelled() => {}
-            () = session.refusing() => {}
+            _ = session.refusing() => {}
         }
     }
     // Its own end is told by the read.

@@ -46,6 +46,26 @@ fn limit_open_files(most: u64) -> Result<(), Errno> {
     setrlimit(Resource::Nofile, Rlimit { current: least(old.current), maximum: least(old.maximum) })
 }
 
+/// Raises the soft limit of open files as far as this process may: it holds descriptors for many commands. Theirs is
+/// lowered again before they start.
+///
+/// # Errors
+/// The kernel's answer.
+pub fn raise_open_files() -> Result<(), Errno> {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })
+}
+
+/// Lowers the soft limit of open files for commands that are not confined; they may raise it again.
+///
+/// # Errors
+/// The kernel's answer.
+pub fn lower_open_files(most: u64) -> Result<(), Errno> {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let current = Some(current.map_or(most, |current| current.min(most)));
+    setrlimit(Resource::Nofile, Rlimit { current, maximum })
+}
+
 /// Keeps [`FILE_OWNERSHIP`] of what there is, in every set. The bounding set goes first: root's exec would fill the
 /// others from it again (capabilities(7)).
 fn drop_capabilities() -> Result<(), Errno> {

@@ -8,6 +8,7 @@ pub mod errno;
 pub mod fd;
 pub mod fork;
 pub mod landlock;
+pub mod lock;
 pub mod seccomp;
 pub mod signal;
 pub mod spawn;

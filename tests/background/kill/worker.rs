@@ -96,13 +96,16 @@ impl Worker {
         }
         self.client.wait(&running)?;
         let tasks = self.client.tasks()?;
+        self.forget_unstarted(&tasks);
         for summary in tasks.iter().filter(|summary| summary.status.is_final()) {
             let task = summary.task.as_str();
+            if !self.started.contains_key(task) {
+                continue;
+            }
             self.running.remove(task);
             let known = self.known.entry(task.to_owned()).or_insert_with(|| summary.clone());
             assert_eq!(facts(known), facts(summary), "what is told of {task} has changed");
         }
-        self.forget_unstarted(&tasks);
         self.kill_again(&tasks);
         let overdue = self.running.iter().find(|(_, since)| since.elapsed() > PATIENCE);
         if let Some((task, _)) = overdue {
@@ -122,14 +125,19 @@ impl Worker {
         }
     }
 
-    /// A job that cannot start was seen starting by a daemon that died, and is known no more.
+    /// A job that cannot start was seen starting when its daemon died. The next one tells that it did not start, and the one
+    /// after that does not know it.
     fn forget_unstarted(&mut self, tasks: &[TaskSummary]) {
-        let is_gone = |task: &String| tasks.iter().all(|summary| summary.task.as_str() != task);
-        let gone: Vec<String> = self.running.keys().filter(|task| is_gone(task)).cloned().collect();
-        for task in gone {
+        let ends = |task: &&String| {
+            let told = tasks.iter().find(|summary| summary.task.as_str() == task.as_str());
+            told.is_none_or(|summary| summary.cause == Some(Cause::FailedToStart))
+        };
+        let unstarted: Vec<String> = self.started.keys().filter(ends).cloned().collect();
+        for task in unstarted {
             self.running.remove(&task);
+            self.known.remove(&task);
             let job = self.started.remove(&task).expect("it was started");
-            assert!(job.is_missing(), "{task} is known no more: {job:?}");
+            assert!(job.is_missing(), "{task} is not known or did not start: {job:?}");
             self.tally.refused += 1;
         }
     }
@@ -178,8 +186,11 @@ impl Worker {
             );
             self.tally.lost += 1;
         }
-        let strangers: Vec<&TaskSummary> =
-            tasks.iter().filter(|task| !started.contains_key(task.task.as_str())).collect();
+        let strangers: Vec<&TaskSummary> = tasks
+            .iter()
+            .filter(|told| told.cause != Some(Cause::FailedToStart))
+            .filter(|told| !started.contains_key(told.task.as_str()))
+            .collect();
         // One that was being started when the session was lost is started again elsewhere.
         let allowed = usize::from(was_hit);
         assert!(strangers.len() <= allowed, "started and unknown: {strangers:#?}");

@@ -33,6 +33,8 @@ pub(super) enum Confinement {
 /// Enters the sandbox of the profile, all but the filter. It cannot be undone.
 pub(super) fn enter(profile: &Profile, limits: &Limits) -> Result<Confinement, Failure> {
     if !profile.mode.is_confined() {
+        privileges::lower_open_files(limits.open_files)
+            .map_err(|errno| Failure::new(FailedStep::Privileges, &errno::explain(errno)))?;
         return Ok(Confinement::None);
     }
     let machine = Machine::probe();

@@ -137,7 +137,10 @@ impl Stop {
             }
             reach.kill(if next == since { Attempt::First } else { Attempt::Again });
             *next = now + *pause;
-            *pause = (*pause * 2).min(LONGEST_PAUSE);
+            // A tree that is killed process by process grows again while nobody looks.
+            if !matches!(reach, Reach { way: Way::Descendants(_), group: Group::None }) {
+                *pause = (*pause * 2).min(LONGEST_PAUSE);
+            }
         }
         Some(*next)
     }
@@ -158,7 +161,7 @@ mod tests {
         assert_eq!(stop.act(&reach, at(100)), Some(at(5000)));
         assert_eq!(stop.act(&reach, at(5000)), Some(at(5002)));
         assert_eq!(stop.act(&reach, at(5001)), Some(at(5002)));
-        assert_eq!(stop.act(&reach, at(5002)), Some(at(5006)));
+        assert_eq!(stop.act(&reach, at(5002)), Some(at(5004)));
         assert_eq!(stop.act(&reach, at(15_001)), None);
     }
 }

@@ -50,7 +50,7 @@ impl Supervisor {
         let (channel, pid) = connect(folder)?;
         let process = watch(&channel, pid).map_err(AdoptError::Watch)?;
         let process = watched(process, Interest::READABLE).map_err(AdoptError::Watch)?;
-        let (post, ready) = Post::start(channel).map_err(AdoptError::Watch)?;
+        let (post, ready) = Post::start(channel, folder).map_err(AdoptError::Watch)?;
         let (kill, mut killed) = oneshot::channel::<()>();
         let (say_died, died) = watch::channel(false);
         tokio::spawn(async move {
@@ -67,8 +67,15 @@ impl Supervisor {
         });
         let handover = match tokio::time::timeout(PATIENCE, ready).await {
             Ok(Ok(Ok(handover))) => handover,
-            Ok(Ok(Err(_)) | Err(_)) => return Err(AdoptError::Ended),
-            Err(_) => return Err(AdoptError::Silent),
+            // Its channel is closed with the post: a supervisor that wakes later waits for another daemon.
+            Ok(Ok(Err(_)) | Err(_)) => {
+                post.leave();
+                return Err(AdoptError::Ended);
+            }
+            Err(_) => {
+                post.leave();
+                return Err(AdoptError::Silent);
+            }
         };
         let handle = Handle { pid, post, kill: Mutex::new(Some(kill)), died };
         Ok((Supervisor(Arc::new(handle)), handover))

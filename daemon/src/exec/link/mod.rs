@@ -14,11 +14,11 @@ mod error;
 mod input;
 mod post;
 pub(crate) mod reader;
+mod short;
 mod start;
 mod task;
 mod watched;
 
-pub(crate) use adopt::AdoptError;
 pub(crate) use error::{RunError, SupervisorError};
 pub(crate) use input::{InputEnd, InputError};
 pub(crate) use reader::ReadError;

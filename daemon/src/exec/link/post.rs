@@ -1,7 +1,8 @@
 //! The tokio task that owns the channel to a supervisor.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -13,11 +14,13 @@ use tokio::net::UnixDatagram;
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::error::RunError;
+use super::short::Short;
 use super::task::{Handover, ResumedHandle, TaskHandle};
 use crate::exec::channel::{Channel, ChannelError, Packet, Received};
 use crate::exec::message::{
     Failure, FromSupervisor, ResumedTask, RunRequest, Spooled, ToSupervisor,
 };
+use crate::exec::record::Ended;
 use crate::exec::spec::TaskUsage;
 
 /// Requests that wait to be sent. One that finds no room waits in its caller.
@@ -28,6 +31,8 @@ const QUEUE: usize = 256;
 pub(super) struct Post {
     outgoing: mpsc::Sender<Packet>,
     waiting: Arc<Mutex<Waiting>>,
+    /// The session's, where records and spools are.
+    folder: Arc<Path>,
     /// Wakes the sending side for what is in [`Waiting::short`].
     wake: Arc<Notify>,
 }
@@ -50,38 +55,12 @@ struct Waiting {
     short: Short,
 }
 
-/// Messages that nobody waits for: at most one of a kind and task, so that asking again and again costs nothing.
-#[derive(Debug, Default)]
-struct Short {
-    stops: BTreeMap<TaskId, String>,
-    notifies: BTreeMap<TaskId, (u64, u64)>,
-    inputs: BTreeSet<TaskId>,
-    sizes: BTreeMap<TaskId, (u16, u16)>,
-    close: bool,
-}
-
-impl Short {
-    fn take(&mut self) -> Vec<ToSupervisor> {
-        let Short { stops, notifies, inputs, sizes, close } = std::mem::take(self);
-        let stops = stops.into_iter().map(|(task, by)| ToSupervisor::Stop { task, by });
-        let notifies = notifies.into_iter().map(|(task, (stdout, stderr))| ToSupervisor::Notify {
-            task,
-            stdout,
-            stderr,
-        });
-        let inputs = inputs.into_iter().map(|task| ToSupervisor::CloseInput { task });
-        let sizes =
-            sizes.into_iter().map(|(task, (rows, cols))| ToSupervisor::Resize { task, rows, cols });
-        let close = close.then_some(ToSupervisor::Close);
-        stops.chain(notifies).chain(inputs).chain(sizes).chain(close).collect()
-    }
-}
-
 impl Post {
     /// Starts the task that owns the channel. It ends when the supervisor does.
     /// The receiver tells the supervisor's first word: that it serves and what it hands over, or why it cannot.
     pub(super) fn start(
         channel: Channel,
+        folder: &Path,
     ) -> std::io::Result<(Post, oneshot::Receiver<Result<Handover, Failure>>)> {
         channel.set_nonblocking()?;
         // The runtime knows stream and datagram sockets; packets keep their borders as datagrams do. It only tells when
@@ -93,7 +72,8 @@ impl Post {
         let waiting =
             Arc::new(Mutex::new(Waiting { ready: Some(say_ready), ..Waiting::default() }));
         let wake = Arc::new(Notify::new());
-        let post = Post { outgoing, waiting: Arc::clone(&waiting), wake: Arc::clone(&wake) };
+        let (own_waiting, own_wake) = (Arc::clone(&waiting), Arc::clone(&wake));
+        let post = Post { outgoing, waiting: own_waiting, folder: folder.into(), wake: own_wake };
         let own = post.clone();
         tokio::spawn(async move {
             tokio::select! {
@@ -219,6 +199,16 @@ impl Post {
         self.wake.notify_one();
     }
 
+    /// The session's folder.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Whether it was left to the next daemon.
+    pub(super) fn is_left(&self) -> bool {
+        lock(&self.waiting).is_left
+    }
+
     /// Asks the supervisor to stop everything and to end.
     pub(super) fn close(&self) {
         lock(&self.waiting).short.close = true;
@@ -251,7 +241,8 @@ async fn send(
         for packet in packets {
             let sent = || ready_or(channel.send_packet(&packet));
             if !matches!(channel.holder().async_io(Interest::WRITABLE, sent).await, Ok(Ok(()))) {
-                return;
+                // Gone, and what it said last may still be unread: the receiving side says when all is.
+                return std::future::pending().await;
             }
         }
     }
@@ -345,9 +336,9 @@ fn deliver(received: Received<FromSupervisor>, post: &Post) {
                 answer.send(known).ok();
             }
         }
-        FromSupervisor::Ended { task, end, spools } => {
+        FromSupervisor::Ended { task, at, end, spools } => {
             if let Some(handle) = waiting.tasks.remove(&task) {
-                handle.end(*end, pair(spools, descriptors));
+                handle.end(Ended { at, end: *end }, pair(spools, descriptors));
             }
         }
     }
@@ -383,7 +374,8 @@ fn lose_all(waiting: &Mutex<Waiting>) {
         let mut waiting = lock(waiting);
         std::mem::replace(&mut *waiting, Waiting { is_closed: true, ..Waiting::default() })
     };
-    tasks.values().for_each(TaskHandle::lose);
+    // What stands on the disk is looked at, which may take its time.
+    tokio::task::spawn_blocking(move || tasks.values().for_each(TaskHandle::lose));
     // Dropping the senders answers `Gone`.
     drop((starting, preparing, measuring, inspecting, ready));
 }

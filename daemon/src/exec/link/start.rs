@@ -48,6 +48,13 @@ pub(super) struct Handle {
     pub(super) died: watch::Receiver<bool>,
 }
 
+impl Drop for Handle {
+    /// Nobody asks it for anything any more: it is the next daemon's, and not taken for one that has a daemon.
+    fn drop(&mut self) {
+        self.post.leave();
+    }
+}
+
 impl Supervisor {
     /// Starts a supervisor and returns once it serves.
     ///
@@ -88,7 +95,8 @@ impl Supervisor {
             }
             say_died.send_replace(true);
         });
-        let (post, ready) = Post::start(near).map_err(SupervisorError::Descriptors)?;
+        let (post, ready) =
+            Post::start(near, &spec.folder).map_err(SupervisorError::Descriptors)?;
         ready.await.map_err(|_| SupervisorError::Channel(ChannelError::Closed))?.map_err(
             |failure| SupervisorError::Unfit { folder: spec.folder, detail: failure.detail },
         )?;
@@ -127,7 +135,7 @@ impl Supervisor {
             placement,
             leftovers,
         } = spec;
-        let (kind, title) = (program.kind(), program.title());
+        let (kind, title, started) = (program.kind(), program.title(), Timestamp::now());
         let text =
             text_of(program).map_err(|error| RunError::Request { detail: error.to_string() })?;
         let facts = TaskFacts {
@@ -138,7 +146,7 @@ impl Supervisor {
             streams,
             mode: profile.mode,
             layers: layers_of(profile.mode),
-            started: Timestamp::now(),
+            started,
             timeout,
             idle_timeout,
         };
@@ -148,6 +156,7 @@ impl Supervisor {
             profile,
             kind,
             title,
+            started,
             cwd,
             environment,
             stdin,
@@ -178,7 +187,9 @@ impl Supervisor {
     /// Stops every task, ends the process, and returns when it is gone.
     pub(crate) async fn close(&self) {
         self.0.post.close();
-        if tokio::time::timeout(CLOSE_PATIENCE, self.died()).await.is_err() {
+        // Left to the next daemon it hears nothing any more.
+        let patience = if self.0.post.is_left() { Duration::ZERO } else { CLOSE_PATIENCE };
+        if tokio::time::timeout(patience, self.died()).await.is_err() {
             tracing::warn!(
                 pid = self.0.pid,
                 "the supervisor does not end; it is killed, and its keepers kill the rest"

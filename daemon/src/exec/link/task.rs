@@ -1,6 +1,7 @@
 //! The handle on one task.
 
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -14,7 +15,11 @@ use super::input::{Input, InputEnd, InputError};
 use super::post::Post;
 use super::reader::{ReadError, SpoolReader};
 use crate::exec::message::Spooled;
-use crate::exec::spec::{Chunk, Placement, Progress, StreamEnd, Streams, TaskEnd, TaskFacts};
+use crate::exec::record::{self, Ended};
+use crate::exec::spec::{Chunk, Placement, Progress, TaskEnd, TaskFacts, Timestamp};
+
+/// More than a spool holds in memory.
+const RESCUED: usize = 64 << 10;
 
 /// A task that was started. Clones are the same task.
 #[derive(Clone, Debug)]
@@ -48,6 +53,7 @@ pub(super) struct TaskState {
     progress: watch::Sender<Progress>,
     returned: OnceLock<Arc<TaskEnd>>,
     end: OnceLock<Arc<TaskEnd>>,
+    ended_at: OnceLock<Timestamp>,
     /// Whether the supervisor has been asked to tell of growth.
     asked: AtomicBool,
     post: Post,
@@ -68,6 +74,7 @@ impl TaskHandle {
             progress: watch::Sender::new(Progress::default()),
             returned: OnceLock::new(),
             end: OnceLock::new(),
+            ended_at: OnceLock::new(),
             asked: AtomicBool::new(false),
             post,
         }))
@@ -97,7 +104,7 @@ impl TaskHandle {
             }
             // The sender lives in this very task, so the wait cannot fail.
             if progress.wait_for(|progress| progress.ended).await.is_err() {
-                return Arc::new(self.lost());
+                return Arc::new(record::lost(self.0.post.folder(), &self.0.facts).end);
             }
         }
     }
@@ -109,7 +116,7 @@ impl TaskHandle {
         let has_returned = progress.wait_for(|progress| progress.returned || progress.ended).await;
         let known = self.try_returned().or_else(|| self.try_ended());
         drop(has_returned);
-        known.unwrap_or_else(|| Arc::new(self.lost()))
+        known.unwrap_or_else(|| Arc::new(record::lost(self.0.post.folder(), &self.0.facts).end))
     }
 
     /// How its program ended, where what it left went on in the background.
@@ -219,7 +226,9 @@ impl TaskHandle {
         });
     }
 
-    pub(super) fn end(&self, mut end: TaskEnd, spools: Vec<(Spooled, OwnedFd)>) {
+    pub(super) fn end(&self, ended: Ended, spools: Vec<(Spooled, OwnedFd)>) {
+        let Ended { at, mut end } = ended;
+        self.0.ended_at.get_or_init(|| at);
         (end.mode, end.layers) = (self.0.facts.mode, self.0.facts.layers.clone());
         self.take_spools(spools);
         let (stdout, stderr) = lengths(&end);
@@ -229,39 +238,56 @@ impl TaskHandle {
         });
     }
 
-    /// The supervisor died: how the task ended cannot be known.
+    /// The supervisor died. What it had recorded counts; else how the task ended cannot be known, and that is put on record
+    /// with what can still be read here and nowhere else. Blocks.
     pub(super) fn lose(&self) {
-        if self.try_ended().is_none() {
-            self.end(self.lost(), Vec::new());
+        if self.try_ended().is_some() {
+            return;
+        }
+        let folder = self.0.post.folder();
+        if let Some(ended) = record::ended(folder, self.id()) {
+            return self.end(ended, Vec::new());
+        }
+        for (stream, kind) in [(Stream::Stdout, "stdout"), (Stream::Stderr, "stderr")] {
+            self.rescue(stream, &record::path(folder, self.id(), kind));
+        }
+        let mut ended = record::lost(folder, &self.0.facts);
+        let Progress { stdout, stderr, .. } = self.progress();
+        ended.end.stdout.bytes = ended.end.stdout.bytes.max(stdout);
+        if let Some(end) = &mut ended.end.stderr {
+            end.bytes = end.bytes.max(stderr);
+        }
+        if let Err(error) = record::end_of_lost(folder, self.id(), &ended) {
+            tracing::debug!(task = %self.id(), %error, "that a task is lost is not on record");
+        }
+        self.end(ended, Vec::new());
+    }
+
+    /// Writes down a stream that never outgrew memory, whose last descriptor may be this daemon's.
+    fn rescue(&self, stream: Stream, path: &Path) {
+        if path.exists() {
+            return;
+        }
+        let written = match self.read(stream, 0, RESCUED) {
+            Ok(chunk) if !chunk.data.is_empty() => std::fs::write(path, chunk.data),
+            Ok(_) => Ok(()),
+            Err(error) => Err(std::io::Error::other(error)),
+        };
+        if let Err(error) = written {
+            tracing::warn!(task = %self.id(), %error, "output in memory is lost with the supervisor");
         }
     }
 
     /// It never ran, which nobody waits to be told.
     pub(super) fn fail(&self, reason: String) {
-        let (cause, reason) = (Cause::FailedToStart, Some(reason));
-        self.end(TaskEnd { cause, reason, ..self.lost() }, Vec::new());
+        let mut ended = record::lost(self.0.post.folder(), &self.0.facts);
+        (ended.end.cause, ended.end.reason) = (Cause::FailedToStart, Some(reason));
+        self.end(ended, Vec::new());
     }
 
-    fn lost(&self) -> TaskEnd {
-        let Progress { stdout, stderr, .. } = self.progress();
-        let stream = |bytes| StreamEnd { bytes, ..StreamEnd::default() };
-        let TaskFacts { started, streams, mode, layers, .. } = &self.0.facts;
-        TaskEnd {
-            cause: Cause::Lost,
-            exit_code: None,
-            signal: None,
-            reason: Some("the session's supervisor died".to_owned()),
-            duration: started.elapsed(),
-            user: Duration::ZERO,
-            sys: Duration::ZERO,
-            max_rss: 0,
-            stdout: stream(stdout),
-            stderr: (*streams == Streams::Separate).then(|| stream(stderr)),
-            leftovers: None,
-            unkillable: Vec::new(),
-            mode: *mode,
-            layers: layers.clone(),
-        }
+    /// When it ended, once it has.
+    pub(crate) fn ended_at(&self) -> Option<Timestamp> {
+        self.0.ended_at.get().copied()
     }
 
     fn take_spools(&self, spools: Vec<(Spooled, OwnedFd)>) {

@@ -11,22 +11,20 @@
 //! A daemon comes to its listening socket only after it has taken the state folder's lock, so one that comes while another
 //! seems to be there replaces it: the end of the old one has not been heard yet.
 
-use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::time::Instant;
 
 use brattice_policy::Profile;
 
 use super::ending::StopCause;
+use super::finished::Unrecorded;
 use super::mode::Mode;
 use super::peer::Peer;
 use super::reactor::Source;
 use super::serve::Supervisor;
 use crate::exec::channel::ChannelError;
 use crate::exec::message::{FailedStep, Failure, FromSupervisor, ToSupervisor};
-use crate::exec::retired::{RETIRED, Retired};
+use crate::exec::retired::Retired;
 use crate::exec::spec::Placement;
 use crate::exec::terminal;
 
@@ -156,8 +154,10 @@ impl Supervisor {
             let message = FromSupervisor::Resumed(Box::new(task.resumed(spools)));
             self.say(&message, descriptors);
         }
-        for ended in std::mem::take(&mut self.unrecorded) {
-            ended.tell(|message, descriptors| self.say(&message, descriptors));
+        self.record_again();
+        let ended: Vec<_> = self.unrecorded.iter().map(Unrecorded::words).collect();
+        for (message, descriptors) in ended.into_iter().flatten() {
+            self.say(&message, descriptors);
         }
         self.say(&FromSupervisor::Ready, Vec::new());
     }
@@ -198,11 +198,7 @@ impl Supervisor {
             return;
         }
         let retired = Retired { highest: self.highest, is_expired: self.is_expired };
-        let path = self.setup.folder.join(RETIRED);
-        let written = serde_json::to_vec(&retired).map_err(std::io::Error::from).and_then(|text| {
-            OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(&text)
-        });
-        if let Err(error) = written {
+        if let Err(error) = retired.write(&self.setup.folder) {
             // Without it the next daemon takes the session for one whose supervisor was killed.
             tracing::error!(%error, "the end of the supervisor is not on record");
         }

@@ -99,6 +99,12 @@ impl Task {
         let lost = || (Cause::Lost, Some("the process that kept it was killed".to_owned()));
         let was_stopped = match (self.ended, left) {
             (None, KeeperLeft::Lost { .. }) => return lost(),
+            // In the background what the program left is the task as well, and nobody saw how that ended.
+            (Some(_), KeeperLeft::Lost { .. })
+                if self.placement == Placement::Background && self.stop.is_none() =>
+            {
+                return lost();
+            }
             (None, KeeperLeft::Gone { .. }) => true,
             (Some(end), _) if end.stopping => true,
             // In the background the end is that of all that the program left.

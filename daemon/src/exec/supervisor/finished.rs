@@ -7,9 +7,6 @@
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use brattice_policy::sys::Errno;
-use brattice_protocol::TaskId;
-
 use super::ending::KeeperLeft;
 use super::peer::Peer;
 use super::serve::Supervisor;
@@ -18,24 +15,29 @@ use super::task::Task;
 use crate::exec::cgroup::Group;
 use crate::exec::message::{Failure, FromSupervisor, ResumedTask};
 use crate::exec::record::{Ended, RecordFile};
-use crate::exec::spec::{Placement, TaskEnd, Timestamp};
+use crate::exec::spec::{Placement, Timestamp};
 
 /// How long what is left in a pipe is read after its task's end, should a stranger write on.
 const LAST_OUTPUT: Duration = Duration::from_millis(200);
 
-/// A task that ended while nobody could be told and no record be written.
+/// A task whose end could not be recorded. It is kept until it is: the next daemon is told by word.
 pub(super) struct Unrecorded {
-    task: Box<ResumedTask>,
-    end: Box<TaskEnd>,
+    record: Option<RecordFile>,
+    task: ResumedTask,
+    ended: Ended,
     spools: Vec<OwnedFd>,
 }
 
 impl Unrecorded {
-    /// Tells a daemon of it: that there was such a task, and how it ended.
-    pub(super) fn tell(self, mut say: impl FnMut(FromSupervisor, Vec<OwnedFd>)) {
+    /// What a daemon is told of it: that there was such a task, and how it ended.
+    pub(super) fn words(&self) -> [(FromSupervisor, Vec<OwnedFd>); 2] {
         let task = self.task.facts.task.clone();
-        say(FromSupervisor::Resumed(self.task), self.spools);
-        say(FromSupervisor::Ended { task, end: self.end, spools: Vec::new() }, Vec::new());
+        // A spool that cannot be handed over is lost to that daemon, and no other one's.
+        let spools = self.spools.iter().filter_map(|fd| fd.try_clone().ok()).collect();
+        let resumed = FromSupervisor::Resumed(Box::new(self.task.clone()));
+        let (at, end) = (self.ended.at, Box::new(self.ended.end.clone()));
+        let ended = FromSupervisor::Ended { task, at, end, spools: Vec::new() };
+        [(resumed, spools), (ended, Vec::new())]
     }
 }
 
@@ -62,35 +64,46 @@ impl Supervisor {
                 stream.spool.persist();
             }
         }
-        let end = Box::new(task.finish(left));
-        let recorded = if is_kept { self.record(&task, &end) } else { Ok(()) };
-        match recorded {
-            Err(error) => {
-                tracing::error!(task = %task.id(), %error, "a task's end cannot be recorded");
-                if is_alone {
-                    let (spools, descriptors) = task.all_spools();
-                    let resumed = Box::new(task.resumed(spools));
-                    self.unrecorded.push(Unrecorded { task: resumed, end, spools: descriptors });
-                } else {
-                    self.say_ended(&mut task, end);
-                }
-            }
-            Ok(()) => self.say_ended(&mut task, end),
+        let ended = Ended { at: Timestamp::now(), end: task.finish(left) };
+        if is_kept && let Err((record, error)) = self.record(&mut task, &ended) {
+            tracing::error!(task = %task.id(), %error, "a task's end cannot be recorded");
+            let (spools, descriptors) = task.all_spools();
+            let (resumed, ended) = (task.resumed(spools), ended.clone());
+            self.unrecorded.push(Unrecorded { record, task: resumed, ended, spools: descriptors });
         }
+        self.say_ended(&mut task, ended);
         self.retire(task.mode, task.keeper, task.group);
     }
 
-    fn say_ended(&mut self, task: &mut Task, end: Box<TaskEnd>) {
-        let (spools, descriptors) = task.last_spools();
-        self.say(&FromSupervisor::Ended { task: task.id().clone(), end, spools }, descriptors);
+    /// Tries again to record what could not be recorded.
+    pub(super) fn record_again(&mut self) {
+        let folder = &self.setup.folder;
+        self.unrecorded.retain_mut(|task| {
+            if task.record.is_none() {
+                task.record = RecordFile::begin(folder, &task.task.facts).ok();
+            }
+            task.record.as_ref().is_none_or(|record| record.end(&task.ended).is_err())
+        });
     }
 
-    fn record(&self, task: &Task, end: &TaskEnd) -> std::io::Result<()> {
-        let ended = Ended { at: Timestamp::now(), end: end.clone() };
-        match &task.record {
-            Some(record) => record.end(&ended),
-            None => RecordFile::begin(&self.setup.folder, &task.facts)?.end(&ended),
-        }
+    fn say_ended(&mut self, task: &mut Task, Ended { at, end }: Ended) {
+        let (spools, descriptors) = task.last_spools();
+        let (task, end) = (task.id().clone(), Box::new(end));
+        self.say(&FromSupervisor::Ended { task, at, end, spools }, descriptors);
+    }
+
+    fn record(
+        &self,
+        task: &mut Task,
+        ended: &Ended,
+    ) -> Result<(), (Option<RecordFile>, std::io::Error)> {
+        let record = match task.record.take() {
+            Some(record) => record,
+            None => {
+                RecordFile::begin(&self.setup.folder, &task.facts).map_err(|error| (None, error))?
+            }
+        };
+        record.end(ended).map_err(|error| (Some(record), error))
     }
 
     /// Nothing of the task is left, so all it wrote is in the pipe; a stranger who holds the pipe may write on.
@@ -119,12 +132,5 @@ impl Supervisor {
             mode.running = mode.running.saturating_sub(1);
         }
         Some(task)
-    }
-
-    /// Refuses a number that was given before.
-    pub(super) fn take_number(&mut self, task: &TaskId) -> Result<(), Errno> {
-        let number = task.number().filter(|number| *number > self.highest).ok_or(Errno::EXIST)?;
-        self.highest = number;
-        Ok(())
     }
 }

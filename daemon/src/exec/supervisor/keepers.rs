@@ -54,8 +54,12 @@ impl Supervisor {
                 Ok(FromKeeper::ProgramEnded(end)) => task.program_ended(end),
                 Ok(FromKeeper::Leftovers { count, processes }) => {
                     task.left(count, processes);
-                    if task.awaits_adoption() && count > 0 {
-                        self.adopt_leftovers(index);
+                    if task.awaits_adoption() {
+                        // None in sight is none that could be named; whatever there is after all is stopped.
+                        match count {
+                            0 => self.stop_leftovers(index),
+                            _ => self.adopt_leftovers(index),
+                        }
                     }
                 }
                 Ok(FromKeeper::Gone { usage, unkillable, stopping }) => {
@@ -170,6 +174,10 @@ impl Supervisor {
 
     pub(super) fn stop(&mut self, index: u32, cause: StopCause) {
         let Some(task) = self.tasks.get_mut(&index) else { return };
+        if task.awaits_leftovers() {
+            // Its program ended by itself, and whoever asks for the end of the rest does not want it adopted.
+            return self.stop_leftovers(index);
+        }
         if let Some(grace) = task.begin_stop(cause) {
             // A keeper that is gone is noticed by its closed channel.
             task.keeper.send(&ToKeeper::Stop { grace }, Vec::new()).ok();
@@ -223,9 +231,12 @@ impl Supervisor {
     fn end_keeper(&mut self, index: u32) {
         let Some(task) = self.tasks.get_mut(&index) else { return };
         task.overdue_handled();
-        let keeper = task.keeper_pid;
+        let Some(keeper) = task.keeper_pid else {
+            // It has not come as far as to say its number: it hangs in its start.
+            return self.lose_keeper(index);
+        };
         let below = process::descendants(std::process::id());
-        if let Some(keeper) = below.iter().find(|process| Some(process.pid) == keeper) {
+        if let Some(keeper) = below.iter().find(|process| process.pid == keeper) {
             // One that has ended meanwhile closes its channel as well.
             keeper.signal(Signal::KILL).ok();
         }

@@ -1,11 +1,12 @@
 //! The socket by which the next daemon comes to a supervisor: `<session>/socket`.
 //!
 //! The folder is its user's alone and a confined command has no such sockets. What is left to refuse is another user, and
-//! a process of the session's own commands: in danger mode they are ordinary processes of the same user. The path may be
+//! any session's commands: in danger mode they are ordinary processes of the same user. The path may be
 //! longer than a socket's address (108 bytes, unix(7)), so both sides name it through a descriptor of its folder.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -13,7 +14,7 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 
 use crate::exec::channel::Channel;
-use crate::exec::process;
+use crate::server;
 
 /// The socket's name in a session's folder.
 const SOCKET: &str = "socket";
@@ -68,12 +69,34 @@ impl AsFd for Listener {
     }
 }
 
-/// Whether the peer is of the same user and none of the session's own processes.
+/// Whether the peer is let in as a daemon: as a client is let in by a daemon (`server::peer`).
 fn is_daemon(socket: &OwnedFd) -> bool {
-    let Ok(peer) = sockopt::socket_peercred(socket) else { return false };
+    let (Ok(peer), Ok(own)) = (sockopt::socket_peercred(socket), server::Process::own()) else {
+        return false;
+    };
     let pid = peer.pid.as_raw_nonzero().get().cast_unsigned();
-    peer.uid == rustix::process::geteuid()
-        && !process::descendants(std::process::id()).iter().any(|process| process.pid == pid)
+    match server::judge_process(pid, peer.uid.as_raw(), &own, &Kin) {
+        Ok(()) => true,
+        Err(refusal) => {
+            tracing::warn!(%refusal, "whoever came to the supervisor is no daemon");
+            false
+        }
+    }
+}
+
+/// Every supervisor of this program, whichever session it has, for no command of any session is a daemon.
+struct Kin;
+
+impl server::Descent for Kin {
+    fn is_supervisor(&self, pid: u32) -> bool {
+        let identity = |process: &str| {
+            let file = std::fs::metadata(format!("/proc/{process}/exe")).ok()?;
+            Some((file.dev(), file.ino()))
+        };
+        let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let role = words.split(|byte| *byte == 0).nth(1);
+        role == Some(b"supervise") && identity(&pid.to_string()) == identity("self")
+    }
 }
 
 /// Connects to the supervisor of a session's folder; tells its process number beside the channel.
@@ -83,7 +106,9 @@ fn is_daemon(socket: &OwnedFd) -> bool {
 pub(crate) fn connect(folder: &Path) -> Result<(Channel, u32), ConnectError> {
     let path = folder.join(SOCKET);
     let fault = |source: io::Error| ConnectError::Connect { path: path.clone(), source };
-    let socket = socket(SocketFlags::CLOEXEC).map_err(|errno| fault(errno.into()))?;
+    // One that hangs lets connections wait until its backlog is full: then there is no waiting here.
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket(flags).map_err(|errno| fault(errno.into()))?;
     let (address, _folder) = address(folder).map_err(fault)?;
     rustix::net::connect(&socket, &address).map_err(|errno| fault(errno.into()))?;
     // The credentials of whoever called listen(2).

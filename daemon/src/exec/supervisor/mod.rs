@@ -43,7 +43,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use brattice_policy::{Limits, sys};
-use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 
 use super::cgroup::{Tree, TreeError};
 use super::channel::Channel;
@@ -144,21 +144,26 @@ fn open_groups(folder: &Path) -> Option<Tree> {
 /// Takes the word of an earlier supervisor of the session: the highest number that a task was given. From now on its
 /// absence tells whoever finds the lock free that this one was killed.
 fn follow(folder: &Path) -> std::io::Result<u64> {
-    match Retired::read(folder)? {
-        None => Ok(0),
-        Some(retired) => {
-            std::fs::remove_file(folder.join(RETIRED))?;
-            Ok(retired.highest)
-        }
+    let retired = Retired::read(folder)?;
+    match std::fs::remove_file(folder.join(RETIRED)) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(retired.map_or(0, |retired| retired.highest)),
     }
 }
 
-/// Makes the lock file, locked before it has a name: a command of another session may read this folder, and would
-/// otherwise lock the file first.
+/// Makes the lock file, locked before it has a name: a command of another session may read this folder, and its lock of a
+/// reader, if it came first, would keep this one out.
 fn lock(folder: &Path) -> std::io::Result<File> {
+    match File::open(folder.join(LOCK)) {
+        Ok(file) if sys::lock::is_write_locked(&file)? => {
+            return Err(std::io::Error::other("another supervisor of this session lives"));
+        }
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        Ok(_) | Err(_) => {}
+    }
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     let fd = rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR)?;
-    rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive)?;
+    sys::lock::try_write_lock(&fd)?;
     let itself = format!("/proc/self/fd/{}", fd.as_raw_fd());
     // Linked beside and renamed: an earlier supervisor's, which nobody holds, gives way.
     let beside = folder.join("lock.new");

@@ -219,6 +219,11 @@ impl Mode {
         self.waiting.push(sequence);
     }
 
+    /// Whether somebody waits to be told that it is ready.
+    pub(super) fn is_awaited(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// Reads what the launcher and the zygote have to say.
     pub(super) fn hear(&mut self, reactor: &Reactor) {
         let told = [self.launcher.hear(reactor), self.zygote.hear(reactor)];

@@ -176,7 +176,7 @@ impl Supervisor {
         let idle: Vec<u32> = self
             .modes
             .iter()
-            .filter(|(_, mode)| mode.is_retired && mode.running == 0)
+            .filter(|(_, mode)| mode.is_retired && mode.running == 0 && !mode.is_awaited())
             .map(|(index, _)| *index)
             .collect();
         idle.into_iter().for_each(|index| self.close_mode(index));

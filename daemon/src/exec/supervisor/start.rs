@@ -19,7 +19,7 @@ use super::spool::Spool;
 use super::task::{Parts, StreamState, Task};
 use crate::exec::message::{FailedStep, Failure, RunRequest, ToKeeper};
 use crate::exec::record::{self, RecordFile};
-use crate::exec::spec::{Placement, Stdin, Streams, TaskFacts, Timestamp};
+use crate::exec::spec::{Placement, Stdin, Streams, TaskFacts};
 use crate::exec::terminal;
 
 /// The ends of a task's streams.
@@ -50,6 +50,7 @@ impl Supervisor {
             profile,
             kind,
             title,
+            started,
             cwd,
             environment,
             stdin,
@@ -63,9 +64,8 @@ impl Supervisor {
         if self.is_closing || self.daemon.is_none() {
             return Err(Failure::new(FailedStep::Supervisor, &"the session is closing"));
         }
-        self.take_number(&id).map_err(|_| {
-            Failure::new(FailedStep::Supervisor, &format!("{id} was started before"))
-        })?;
+        // Requests of one daemon may overtake each other; that a number is given once is its business.
+        self.highest = self.highest.max(id.number().unwrap_or_default());
         let mode_index = self.mode_for(profile)?;
         let index = self.next_index();
         let Ends { near: Near { stdin, stdout, stderr }, far } =
@@ -81,7 +81,7 @@ impl Supervisor {
             streams,
             mode: mode.profile.mode,
             layers: mode.report.clone(),
-            started: Timestamp::now(),
+            started,
             timeout,
             idle_timeout,
         };

@@ -176,6 +176,11 @@ impl Task {
         }
     }
 
+    /// Whether its program has ended, a call waits for it, and what is left was neither adopted nor stopped yet.
+    pub(super) fn awaits_leftovers(&self) -> bool {
+        self.placement == Placement::Foreground && self.ended.is_some() && self.overdue_at.is_none()
+    }
+
     /// Whether the keeper's word on what is left decides if it is adopted.
     pub(super) fn awaits_adoption(&self) -> bool {
         self.placement == Placement::Foreground

@@ -142,14 +142,13 @@ pub(super) fn task_list(tools: SessionTools<'_>) -> String {
         }
         Detail::Full => {
             "`ID [bash] STATE — COMMAND (…)` with the command's first line; of one that has ended, STATE also tells \
-             how. In the parentheses: `foreground` for a command that a call waits for, the time since its start or \
-             from start to end, CPU time, bytes printed, the age of its last output or its end, how its shell ended where \
+             how. In the parentheses: the time since its start or from start to end, CPU time, bytes printed, the age of its last output or its end, how its shell ended where \
              the rest runs on, and how many processes it has."
         }
     };
     format!(
         "\
-Lists this session's tasks, running and finished, the oldest first; `(no background tasks)` if there are none.
+Lists this session's background tasks, running and finished, the oldest first; `(no background tasks)` if there are none.
 
 Each has a line {lines} A command that is no line for bash has `[argv]`. Where finished tasks are too many, the \
 oldest of them are left out, and a line says how many."
