@@ -44,7 +44,7 @@ impl Supervisor {
         while let Some(task) = self.tasks.get_mut(&index) {
             match task.keeper.receive::<FromKeeper>().map(|received| received.message) {
                 Ok(FromKeeper::Started { keeper }) => {
-                    task.keeper_pid = Some(keeper);
+                    task.program_started(keeper);
                     let message = FromSupervisor::Started { task: task.id().clone() };
                     // Kept here as well, so that a daemon's end is not the end of the input.
                     let stdin = task.stdin.as_ref().and_then(|stdin| stdin.try_clone().ok());

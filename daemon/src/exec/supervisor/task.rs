@@ -150,6 +150,15 @@ impl Task {
         &self.facts.task
     }
 
+    /// The program runs: its limit counts from here, not from the request, which a busy machine may have kept waiting.
+    pub(super) fn program_started(&mut self, keeper: u32) {
+        self.keeper_pid = Some(keeper);
+        if self.deadline.is_some() {
+            let timeout = self.facts.timeout;
+            self.deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        }
+    }
+
     /// The program ended. Where a call waits, whatever is left gets a moment to end by itself; in the background the task
     /// is all that the program started, and goes on.
     pub(super) fn program_ended(&mut self, end: ProgramEnd) {
