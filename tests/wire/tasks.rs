@@ -113,7 +113,7 @@ fn input_reaches_the_command_and_ends() {
         .unwrap();
     assert_eq!(wait(&session, &task)["exit_code"], 0);
     assert_eq!(output(&session, &task, json!({})).data, "480001\n");
-    let closed = start(&session, json!({"command": "cat"}));
+    let closed = start(&session, json!({"command": "sleep 900"}));
     let error = session.request("task.input", json!({"task": closed, "data": "x"})).unwrap_err();
     assert!(error.is(ErrorCode::Refused) && error.message.contains("stdin"), "{error:?}");
     world.finish();
