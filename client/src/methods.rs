@@ -2,11 +2,12 @@
 
 use brattice_protocol::SessionId;
 use brattice_protocol::audit::{Tail, TailParams};
+use brattice_protocol::events::{WatchParams, Watching};
 use brattice_protocol::policy::{ExplainParams, Explanation, Policy, ShowParams};
 use brattice_protocol::session::{
     OpenParams, Session, SessionParams, SessionSummary, Turn, UpdateParams,
 };
-use brattice_protocol::status::{DaemonStatus, ShutdownParams};
+use brattice_protocol::status::{DaemonStatus, Reloaded, ShutdownParams};
 use brattice_protocol::task::{
     Empty, InputParams, KillParams, Output, OutputParams, ResizeParams, StartParams, Started,
     TaskListParams, TaskSummary, WaitParams, Waited,
@@ -63,6 +64,8 @@ methods! {
     policy_show: "policy.show", ShowParams => Policy;
     /// `audit.tail`, on the control socket: lines of the audit log.
     audit_tail: "audit.tail", TailParams => Tail;
+    /// `events.watch`, on the control socket: has events told as [`Notice::Event`](crate::Notice::Event) from now on.
+    events_watch: "events.watch", WatchParams => Watching;
     /// `daemon.shutdown`, on the control socket.
     daemon_shutdown: "daemon.shutdown", ShutdownParams => Empty;
 }
@@ -106,5 +109,13 @@ impl Client {
     /// As [`Client::request`].
     pub async fn daemon_status(&self) -> Result<DaemonStatus, ClientError> {
         self.request("daemon.status", &Empty {}).await
+    }
+
+    /// `daemon.reload`, on the control socket: the configuration is read again.
+    ///
+    /// # Errors
+    /// As [`Client::request`]; the daemon's answer names what is wrong with which file.
+    pub async fn daemon_reload(&self) -> Result<Reloaded, ClientError> {
+        self.request("daemon.reload", &Empty {}).await
     }
 }

@@ -4,6 +4,7 @@
 //! how many; it never holds up the connection, so answers arrive however slow a subscriber is.
 
 use brattice_protocol::Notification;
+use brattice_protocol::events::{EventNotice, NOTIFICATION};
 use brattice_protocol::task::{TaskFinished, TaskStarted};
 use brattice_protocol::tools::{CallFinished, CallOutput, CallStarted};
 use serde::de::DeserializeOwned;
@@ -25,6 +26,8 @@ pub enum Notice {
     TaskStarted(TaskStarted),
     /// `task.finished`, likewise. As large as an outcome is, so it is kept apart.
     TaskFinished(Box<TaskFinished>),
+    /// `event`, to operators that watch events.
+    Event(EventNotice),
     /// A notification that this version does not know, or whose shape it does not know.
     Other(Notification),
     /// So many notices were dropped here because the subscriber was slow.
@@ -48,6 +51,7 @@ impl Notice {
             "call.finished" => typed(notification, Notice::CallFinished),
             "task.started" => typed(notification, Notice::TaskStarted),
             "task.finished" => typed(notification, Notice::TaskFinished),
+            NOTIFICATION => typed(notification, Notice::Event),
             _ => Notice::Other(notification),
         }
     }

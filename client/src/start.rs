@@ -96,6 +96,14 @@ pub enum StartError {
         /// The last lines of its log, joined.
         words: String,
     },
+    /// It would not start: it said so when it was asked ([`check_daemon`]).
+    #[error("it would end with {status}: {}", if words.is_empty() { "it said nothing" } else { words })]
+    Unfit {
+        /// How it ended.
+        status: ExitStatus,
+        /// What it said.
+        words: String,
+    },
     /// It neither served nor ended; it was killed.
     #[error("the daemon did not serve within {seconds} s")]
     Silent {
@@ -114,7 +122,9 @@ impl StartError {
             StartError::Spawn { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 Some("install bratticed beside brattice or in a folder of PATH")
             }
-            StartError::Exited { .. } => Some(match self.exit() {
+            // What it said is all that there is.
+            StartError::Unfit { .. } if self.exit() == Some(DaemonExit::Failed) => None,
+            StartError::Exited { .. } | StartError::Unfit { .. } => Some(match self.exit() {
                 Some(DaemonExit::Root) => {
                     "use an ordinary user, or start bratticed --allow-root by hand"
                 }
@@ -134,7 +144,9 @@ impl StartError {
     /// What the daemon's exit status means, where it exited and this version knows it.
     pub fn exit(&self) -> Option<DaemonExit> {
         match self {
-            StartError::Exited { status, .. } => DaemonExit::of(status.code()?),
+            StartError::Exited { status, .. } | StartError::Unfit { status, .. } => {
+                DaemonExit::of(status.code()?)
+            }
             StartError::Log { .. }
             | StartError::Spawn { .. }
             | StartError::Listen { .. }
@@ -188,7 +200,7 @@ pub async fn start_daemon(options: &StartOptions) -> Result<(), StartError> {
     let (log, begin) = open_log(&options.locations.state, &path)
         .map_err(|source| StartError::Log { path: path.clone(), source })?;
     let fault = |source| StartError::Spawn { program: options.program.clone(), source };
-    let mut child = command(options, log).spawn().map_err(fault)?;
+    let mut child = command(options).stderr(log).spawn().map_err(fault)?;
     let said = match child.stdout.take() {
         Some(stdout) => tokio::time::timeout(START, wait_for_ready(stdout)).await,
         None => Ok(Ok(Said::Nothing)),
@@ -204,7 +216,26 @@ pub async fn start_daemon(options: &StartOptions) -> Result<(), StartError> {
     }
 }
 
-fn command(options: &StartOptions, log: File) -> Command {
+/// Finds out whether a daemon could start so, without starting one: its configuration is in order, and its program runs.
+///
+/// # Errors
+/// See [`StartError`].
+pub async fn check_daemon(options: &StartOptions) -> Result<(), StartError> {
+    let mut command = command(options);
+    let checking = command.arg("--check").kill_on_drop(true).output();
+    let silent = |_| StartError::Silent { seconds: START.as_secs() };
+    let fault = |source| StartError::Spawn { program: options.program.clone(), source };
+    let output = tokio::time::timeout(START, checking).await.map_err(silent)?.map_err(fault)?;
+    match output.status.success() {
+        true => Ok(()),
+        false => {
+            let words = joined(&String::from_utf8_lossy(&output.stderr));
+            Err(StartError::Unfit { status: output.status, words })
+        }
+    }
+}
+
+fn command(options: &StartOptions) -> Command {
     let Locations { socket, control_socket, state } = &options.locations;
     let mut command = Command::new(&options.program);
     command.arg("--socket").arg(socket);
@@ -218,7 +249,6 @@ fn command(options: &StartOptions, log: File) -> Command {
         .current_dir("/")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(log)
         .process_group(0);
     command
 }
@@ -269,7 +299,12 @@ fn last_words(log: &Path, begin: u64) -> String {
     };
     // A log that cannot be read is a daemon that said nothing: its exit status is told all the same.
     let words = read().unwrap_or_default();
-    let text = String::from_utf8_lossy(&words);
+    joined(&String::from_utf8_lossy(&words))
+}
+
+/// What a daemon that fails says of it, or all that it logged where it says nothing.
+fn joined(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    lines.join("; ")
+    let own: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("bratticed: ")).collect();
+    if own.is_empty() { lines.join("; ") } else { own.join("; ") }
 }

@@ -68,6 +68,36 @@ fn bad_arguments_are_brattices_own_failure() {
 }
 
 #[test]
+fn with_json_a_fault_of_the_arguments_is_data_like_any_other() {
+    let cases: [(&[&str], &str); 3] = [
+        (&["--json", "frobnicate"], "unrecognized subcommand 'frobnicate'"),
+        (&["task", "wait", "--json"], "the following required arguments were not provided: <TASK>"),
+        (
+            &["run", "--timeout", "0", "--json", "--", "ls"],
+            "invalid value '0' for '--timeout <DURATION>': a duration must be longer than nothing",
+        ),
+    ];
+    for (arguments, message) in cases {
+        let (status, stdout, stderr) = brattice(arguments);
+        assert_eq!((status, stdout.as_str()), (Some(125), ""), "{arguments:?}");
+        let told: serde_json::Value = serde_json::from_str(&stderr).unwrap();
+        assert_eq!(told["error"]["message"], message);
+        assert_eq!(told["error"]["causes"], serde_json::json!([]));
+    }
+    let (_, _, stderr) = brattice(&["--json"]);
+    assert!(stderr.starts_with("{\"error\":{\"causes\":[],\"hint\":\"Usage: brattice"), "{stderr}");
+    let (status, stdout, _) = brattice(&["run", "--help", "--json"]);
+    assert!(
+        status == Some(0) && stdout.starts_with("Run one command"),
+        "help is no fault: {stdout}"
+    );
+    let (_, _, stderr) = brattice(&["run", "--mode", "rw", "--", "ls", "--json"]);
+    assert!(stderr.starts_with("brattice: "), "the command's own flag: {stderr}");
+    let (_, _, stderr) = brattice(&["\u{202e}x"]);
+    assert!(stderr.starts_with("brattice: unrecognized subcommand '\\u{202e}x'\n"), "{stderr}");
+}
+
+#[test]
 fn no_daemon_and_none_to_be_started_is_a_failure_with_a_hint() {
     let expected = "brattice: cannot connect to the daemon at /proc/nowhere/brattice.sock\n  \
          caused by: No such file or directory (os error 2)\n  \

@@ -14,8 +14,9 @@ use crate::server::HandedOver;
 
 /// Runs confined commands for agent runtimes, in the foreground. Says READY when it serves.
 ///
-/// SIGTERM and SIGINT stop what runs, close all sessions and end the daemon with status 0; a second one ends it at
-/// once. SIGHUP reads the configuration again, for sessions that are opened from then on.
+/// SIGTERM and SIGINT end it in order, with status 0: calls are stopped and answered, background tasks and sessions are left
+/// to the next daemon. A second one stops the background tasks and closes the sessions, too; a third ends the daemon at once,
+/// with status 1. SIGHUP reads the configuration again, for sessions that are opened from then on.
 #[derive(Clone, Debug, PartialEq, Eq, Parser)]
 #[command(name = "bratticed", version, max_term_width = 100)]
 pub(crate) struct Arguments {
@@ -43,6 +44,11 @@ pub(crate) struct Arguments {
     /// Run as root; confined commands lose every capability but those for file ownership
     #[arg(long)]
     pub(crate) allow_root: bool,
+
+    /// Find out whether a daemon could start so, say why not, and end: the command line, the configuration and what it
+    /// needs are looked at, and nothing is touched that a running daemon holds
+    #[arg(long)]
+    pub(crate) check: bool,
 }
 
 /// The form of log lines.

@@ -4,18 +4,21 @@
 //! `--config`, else `BRATTICE_CONFIG`, else in the user's configuration folder. What they may say is `policy::config`'s.
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use brattice_policy::config::{self, Author, Fault};
+use brattice_policy::config::{self, Author, Faults, Source};
 use brattice_protocol::audit::{Digest, Event};
 use brattice_protocol::session::ToolsetName;
 use rustix::fs::OFlags;
 
 /// The operator's file.
 const OPERATORS: &str = "/etc/brattice/config.toml";
+
+/// The user to whom the operator's file belongs.
+const ROOT: u32 = 0;
 
 /// The environment variable that names the user's file.
 pub(crate) const CONFIG: &str = "BRATTICE_CONFIG";
@@ -39,6 +42,8 @@ pub(crate) struct Loaded {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ConfigurationFiles {
     operators: PathBuf,
+    /// Whose the operator's file must be.
+    operator: u32,
     users: Option<UsersFile>,
     home: String,
 }
@@ -75,7 +80,10 @@ pub(crate) enum ConfigurationError {
     NotUtf8 { path: PathBuf },
     /// Its text says something that it cannot.
     #[error("the configuration {} is faulty", path.display())]
-    Faulty { path: PathBuf, source: Fault },
+    Faulty { path: PathBuf, source: Faults },
+    /// Somebody else than the operator could say what bounds everybody.
+    #[error("the operator's configuration {} is not only root's to change ({found}); run chown root and chmod go-w on it", path.display())]
+    NotOnlyRoots { path: PathBuf, found: String },
 }
 
 impl ConfigurationFiles {
@@ -102,7 +110,8 @@ impl ConfigurationFiles {
                 .or_else(|| folder("HOME").map(|home| home.join(".config")))
                 .map(|base| UsersFile::Default(base.join("brattice/config.toml"))),
         };
-        Ok(ConfigurationFiles { operators: OPERATORS.into(), users, home: home.to_owned() })
+        let (operators, operator, home) = (OPERATORS.into(), ROOT, home.to_owned());
+        Ok(ConfigurationFiles { operators, operator, users, home })
     }
 
     /// Reads what there is, the operator's file first. May be called again when a file has changed.
@@ -111,20 +120,44 @@ impl ConfigurationFiles {
     /// The first fault; nothing of either file counts then.
     pub(crate) fn read(&self) -> Result<Loaded, ConfigurationError> {
         let (mut files, mut events) = (Vec::new(), Vec::new());
-        if let Some(text) = if_there(&self.operators)? {
-            files.push(parsed(&self.operators, &text, Author::Operator)?);
+        let operators = self.operators.as_path();
+        if let Some(text) = if_there(operators, &|found, path| self.is_operators(found, path))? {
+            files.push(self.parsed(&self.operators, &text, Author::Operator)?);
             events.push(loaded(&self.operators, &text));
         }
         let users = match &self.users {
-            Some(UsersFile::Named(path)) => Some((path, Some(read(path)?))),
-            Some(UsersFile::Default(path)) => Some((path, if_there(path)?)),
+            Some(UsersFile::Named(path)) => Some((path, Some(read(path, &is_users)?))),
+            Some(UsersFile::Default(path)) => Some((path, if_there(path, &is_users)?)),
             None => None,
         };
         if let Some((path, Some(text))) = users {
-            files.push(parsed(path, &text, Author::User)?);
+            files.push(self.parsed(path, &text, Author::User)?);
             events.push(loaded(path, &text));
         }
-        Ok(Loaded { configuration: Configuration::of(files, &self.home), events })
+        Ok(Loaded { configuration: Configuration::of(files), events })
+    }
+
+    /// Whether a file can be the operator's. Whoever may write to its folder can take it away, and the ceiling with it.
+    fn is_operators(&self, found: &Metadata, path: &Path) -> Result<(), ConfigurationError> {
+        only_by(self.operator, found, path)?;
+        let folder = path.parent().unwrap_or(path);
+        let held = folder.metadata();
+        let held =
+            held.map_err(|source| ConfigurationError::Read { path: folder.into(), source })?;
+        only_by(self.operator, &held, folder)
+    }
+
+    fn parsed(
+        &self,
+        path: &Path,
+        text: &str,
+        author: Author,
+    ) -> Result<config::File<ToolsetName>, ConfigurationError> {
+        let name = path.display().to_string();
+        let file = config::File::parse(text, Source { author, path: &name, home: &self.home })
+            .map_err(|source| ConfigurationError::Faulty { path: path.to_owned(), source })?;
+        tracing::info!(path = %path.display(), ?author, "configuration read");
+        Ok(file)
     }
 
     /// Every path by which a file is reached, existing or not: whoever may write there says what the next daemon does.
@@ -153,17 +186,6 @@ fn in_real_folder(path: &Path) -> Option<PathBuf> {
     })
 }
 
-fn parsed(
-    path: &Path,
-    text: &str,
-    author: Author,
-) -> Result<config::File<ToolsetName>, ConfigurationError> {
-    let file = config::File::parse(text, author)
-        .map_err(|source| ConfigurationError::Faulty { path: path.to_owned(), source })?;
-    tracing::info!(path = %path.display(), ?author, "configuration read");
-    Ok(file)
-}
-
 fn loaded(path: &Path, text: &str) -> Event {
     Event::ConfigurationLoaded {
         path: path.display().to_string(),
@@ -172,8 +194,8 @@ fn loaded(path: &Path, text: &str) -> Event {
 }
 
 /// Reads a file that need not be there.
-fn if_there(path: &Path) -> Result<Option<String>, ConfigurationError> {
-    match read(path) {
+fn if_there(path: &Path, is_fit: Fitness<'_>) -> Result<Option<String>, ConfigurationError> {
+    match read(path, is_fit) {
         Ok(text) => Ok(Some(text)),
         Err(ConfigurationError::Read { source, .. }) if is_missing(&source) => Ok(None),
         Err(error) => Err(error),
@@ -184,24 +206,43 @@ fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-fn read(path: &Path) -> Result<String, ConfigurationError> {
+fn read(path: &Path, is_fit: Fitness<'_>) -> Result<String, ConfigurationError> {
     let fault = |source| ConfigurationError::Read { path: path.to_owned(), source };
     // Not to be held up by a pipe that nobody writes to.
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(fault)?;
     let found = file.metadata().map_err(fault)?;
-    let (path, mode) = (path.to_owned(), found.mode() & 0o7777);
     if !found.is_file() {
-        return Err(ConfigurationError::NoFile { path });
+        return Err(ConfigurationError::NoFile { path: path.to_owned() });
     }
-    if mode & 0o002 != 0 {
-        return Err(ConfigurationError::OpenToOthers { path, mode });
-    }
+    is_fit(&found, path)?;
+    let path = path.to_owned();
     let bytes = up_to_longest(&file).map_err(fault)?;
     if bytes.len() as u64 > LONGEST {
         return Err(ConfigurationError::TooLong { path });
     }
     String::from_utf8(bytes).map_err(|_| ConfigurationError::NotUtf8 { path })
+}
+
+/// Whether a file may be used, by who can change it.
+type Fitness<'a> = &'a dyn Fn(&Metadata, &Path) -> Result<(), ConfigurationError>;
+
+/// Whether a file can be the user's.
+fn is_users(found: &Metadata, path: &Path) -> Result<(), ConfigurationError> {
+    match found.mode() & 0o7777 {
+        mode if mode & 0o002 == 0 => Ok(()),
+        mode => Err(ConfigurationError::OpenToOthers { path: path.to_owned(), mode }),
+    }
+}
+
+/// Refuses what somebody else than this user may change.
+fn only_by(user: u32, found: &Metadata, path: &Path) -> Result<(), ConfigurationError> {
+    let (uid, mode) = (found.uid(), found.mode() & 0o7777);
+    if uid == user && mode & 0o022 == 0 {
+        return Ok(());
+    }
+    let found = format!("owner {uid}, mode {mode:04o}");
+    Err(ConfigurationError::NotOnlyRoots { path: path.to_owned(), found })
 }
 
 /// One byte more than may be, where there are more.

@@ -20,6 +20,7 @@ fn find(flag: Option<&str>, variables: &[(&str, &str)]) -> Result<Option<UsersFi
 fn files(scratch: &Scratch) -> ConfigurationFiles {
     ConfigurationFiles {
         operators: scratch.path("operator.toml"),
+        operator: rustix::process::geteuid().as_raw(),
         users: Some(UsersFile::Default(scratch.path("user.toml"))),
         home: "/home/a".to_owned(),
     }
@@ -69,19 +70,21 @@ fn the_operators_file_is_read_and_then_the_users() {
         toolset: ToolsetName::Dsh,
         network: Network::None,
         writable: vec!["/home/a/x".to_owned()],
+        ..config::SessionDefaults::default()
     };
     let limits = Limits { max_sessions: 2, max_tasks: 6, ..Limits::default() };
     let [operators, users] = [operators, users].map(|text| Digest::of(text.as_bytes()));
     let [first, second] = paths.map(|path| path.display().to_string());
+    let read = files(&scratch).read().unwrap();
+    let Configuration { ceiling, session: found, limits: bounds, .. } = read.configuration;
+    assert_eq!(ceiling.max_mode, Some(Mode::WorkspaceWrite));
+    assert_eq!((found, bounds), (session, limits));
     assert_eq!(
-        files(&scratch).read().unwrap(),
-        Loaded {
-            configuration: Configuration { ceiling: Mode::WorkspaceWrite, session, limits },
-            events: vec![
-                Event::ConfigurationLoaded { path: first, sha256: operators },
-                Event::ConfigurationLoaded { path: second, sha256: users },
-            ],
-        }
+        read.events,
+        [
+            Event::ConfigurationLoaded { path: first, sha256: operators },
+            Event::ConfigurationLoaded { path: second, sha256: users },
+        ]
     );
 }
 
@@ -92,8 +95,8 @@ fn a_fault_is_told_with_its_file_and_its_place() {
     assert_eq!(
         fault(&files(&scratch)),
         format!(
-            "the configuration {} is faulty: line 2, column 1: unknown field `max_task`, expected one of \
-             `open_files`, `max_tasks`, `spool`, `state`",
+            "the configuration {} is faulty: line 2, column 1: unknown key \"max_task\" in [limits]: expected one of \
+             timeout, max_timeout, kill_grace, memory, pids, open_files, max_tasks, spool, state",
             path.display()
         )
     );
@@ -101,7 +104,8 @@ fn a_fault_is_told_with_its_file_and_its_place() {
     assert_eq!(
         fault(&files(&scratch)),
         format!(
-            "the configuration {} is faulty: line 1, column 1: [ceiling] belongs into the operator's file",
+            "the configuration {} is faulty: line 1, column 1: [ceiling] belongs into the operator's file, \
+             /etc/brattice/config.toml",
             path.display()
         )
     );
@@ -150,6 +154,33 @@ fn what_cannot_be_used_is_refused_and_never_passed_over() {
     let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU);
     rustix::fs::mknodat(rustix::fs::CWD, &path, kind, mode, 0).unwrap();
     assert_eq!(told(), "the configuration F is no regular file");
+}
+
+#[test]
+fn the_operators_file_and_its_folder_are_only_the_operators_to_change() {
+    let scratch = Scratch::new();
+    let path = scratch.file("operator.toml", "");
+    let told = |files: &ConfigurationFiles, path: &Path| {
+        fault(files).replace(&format!(" {} ", path.display()), " F ")
+    };
+    let refusal = |found: &str| {
+        format!(
+            "the operator's configuration F is not only root's to change ({found}); run chown root and chmod go-w on it"
+        )
+    };
+    let set =
+        |path: &Path, mode| std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    let (uid, folder) = (rustix::process::geteuid().as_raw(), path.parent().unwrap());
+    for mode in [0o664, 0o646] {
+        set(&path, mode);
+        assert_eq!(told(&files(&scratch), &path), refusal(&format!("owner {uid}, mode 0{mode:o}")));
+    }
+    set(&path, 0o644);
+    files(&scratch).read().unwrap();
+    let others = ConfigurationFiles { operator: uid + 1, ..files(&scratch) };
+    assert_eq!(told(&others, &path), refusal(&format!("owner {uid}, mode 0644")));
+    set(folder, 0o775);
+    assert_eq!(told(&files(&scratch), folder), refusal(&format!("owner {uid}, mode 0775")));
 }
 
 #[test]

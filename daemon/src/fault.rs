@@ -8,7 +8,7 @@ use std::error::Error;
 use brattice_protocol::{ErrorCode, RpcError};
 
 use crate::exec::RunError;
-use crate::session::{AccessError, OpenError, StartError, UpdateError, WorkspaceError};
+use crate::session::{AccessError, KillError, OpenError, StartError, UpdateError, WorkspaceError};
 
 /// An error and what caused it, on one line.
 pub(crate) fn chain(error: &dyn Error) -> String {
@@ -83,10 +83,20 @@ impl From<UpdateError> for RpcError {
         match &error {
             UpdateError::BeyondCeiling { ceiling, .. } => wire(ErrorCode::Refused, &error)
                 .hint(format!("ask for {ceiling} or a narrower mode")),
+            UpdateError::Closing(_) => wire(ErrorCode::UnknownSession, &error),
             UpdateError::Lost(_) => wire(ErrorCode::Unavailable, &error).hint(OPEN_A_NEW_ONE),
             UpdateError::Supervisor(error) => RpcError::from(error),
             UpdateError::Unrecorded(error) => RpcError::from(error),
             UpdateError::Save(_) => wire(ErrorCode::Unavailable, &error).hint(NEEDS_ROOM),
+        }
+    }
+}
+
+impl From<KillError> for RpcError {
+    fn from(error: KillError) -> Self {
+        match &error {
+            KillError::Late { .. } => wire(ErrorCode::Unavailable, &error),
+            KillError::Left => wire(ErrorCode::ShuttingDown, &error),
         }
     }
 }
@@ -106,6 +116,7 @@ impl From<&StartError> for RpcError {
             StartError::Full(_) => {
                 wire(ErrorCode::Busy, error).hint("stop a task, or close a session that has some")
             }
+            StartError::Rule(_) => wire(ErrorCode::Refused, error),
             StartError::Unfit(_) => wire(ErrorCode::Refused, error).hint(OPEN_A_NEW_ONE),
             StartError::Unrecorded(error) => RpcError::from(error),
             StartError::Supervisor(_) => wire(ErrorCode::Unavailable, error),

@@ -5,9 +5,9 @@
 //! for what it is: the file is put aside and a new one made, which nobody has open. The file stays behind when its holder
 //! ends, for a lock on a removed file excludes nobody.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -71,14 +71,7 @@ fn try_take(path: &Path) -> Result<File, LockFault> {
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-        .open(path)
+    crate::regular::open(path, OFlags::RDWR | OFlags::CREATE)
 }
 
 /// Takes the file that readers lock out of the way. If it is another one by now, that one is put back.

@@ -19,6 +19,8 @@ mod lock;
 mod logging;
 mod methods;
 mod ready;
+mod regular;
+mod reload;
 mod run;
 mod server;
 mod session;
@@ -26,6 +28,7 @@ mod signals;
 mod state;
 mod tools;
 mod toolset;
+mod workers;
 
 use std::process::ExitCode;
 

@@ -15,7 +15,7 @@
 //! the server's, what a session is belongs to `session`; however a
 //! daemon ends, what runs in the background goes on, and the next one takes it over.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -26,6 +26,7 @@ use brattice_protocol::DaemonExit;
 use brattice_protocol::audit::{DaemonEnd, Event};
 use brattice_protocol::location::{LocationError, Locations};
 use clap::Parser as _;
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
 use crate::arguments::Arguments;
@@ -34,15 +35,17 @@ use crate::configuration::{Configuration, ConfigurationError, ConfigurationFiles
 use crate::exec::{claim_groups, find_bash};
 use crate::fault::chain;
 use crate::logging::{self, LogError};
-use crate::methods::Methods;
+use crate::methods::{Methods, Parts};
 use crate::ready::{self, News, Notifier, ReadyError};
+use crate::reload::Reloader;
 use crate::server::{ConnectionLimits, HandedError, HandedOver, Server, ServerError, SocketPaths};
 use crate::session::{FolderError, Grounds, OwnPaths, Registry, Stage, Stages};
 use crate::signals::{Asked, Signals};
 use crate::state::{StateError, StateFolder};
+use crate::workers::Workers;
 
-/// How long the end waits for answers once every command was told to stop: the grace and the kill after it.
-const LAST_ANSWERS: Duration = Duration::from_secs(20);
+/// How long the end waits for answers once every command was told to stop, beyond the grace of those: the kill after it.
+const LAST_ANSWERS: Duration = Duration::from_secs(15);
 
 /// Threads that serve connections; commands run in processes of their own.
 const WORKERS: usize = 2;
@@ -70,6 +73,8 @@ enum StartError {
     Executable(#[source] io::Error),
     #[error("cannot change to the folder /")]
     Leave(#[source] io::Error),
+    #[error("cannot start the daemon's threads")]
+    Threads(#[source] io::Error),
     #[error("cannot start the runtime")]
     Runtime(#[source] io::Error),
     #[error("cannot receive signals")]
@@ -98,6 +103,7 @@ impl StartError {
             | StartError::Leftovers(_)
             | StartError::Executable(_)
             | StartError::Leave(_)
+            | StartError::Threads(_)
             | StartError::Runtime(_)
             | StartError::Signals(_)
             | StartError::Server(_)
@@ -128,7 +134,9 @@ impl Ended {
 
 /// The daemon's role.
 pub(crate) fn main() -> ExitCode {
-    let exit = match start(&Arguments::parse()) {
+    let arguments = Arguments::parse();
+    let ended = if arguments.check { check(&arguments) } else { start(&arguments) };
+    let exit = match ended {
         Ok(Ended::InOrder) => DaemonExit::Ended,
         Ok(Ended::AtOnce) => DaemonExit::Failed,
         Err(error) => {
@@ -139,7 +147,15 @@ pub(crate) fn main() -> ExitCode {
     ExitCode::from(exit.status())
 }
 
-fn start(arguments: &Arguments) -> Result<Ended, StartError> {
+/// What a daemon is started with, as far as it takes nothing that another one may hold.
+struct Prepared {
+    handed: HandedOver,
+    locations: Locations,
+    files: ConfigurationFiles,
+    loaded: Loaded,
+}
+
+fn prepare(arguments: &Arguments) -> Result<Prepared, StartError> {
     logging::start(arguments.log_format, std::env::var_os(logging::LEVEL).as_deref())?;
     if rustix::process::geteuid().is_root() && !arguments.allow_root {
         return Err(StartError::Root);
@@ -153,20 +169,44 @@ fn start(arguments: &Arguments) -> Result<Ended, StartError> {
     let locations = arguments.locations(&handed, environment)?;
     let files = ConfigurationFiles::find(arguments.config.as_deref(), environment, &home())?;
     let loaded = files.read()?;
+    Ok(Prepared { handed, locations, files, loaded })
+}
+
+/// Says that a daemon could start so, or fails as it would.
+fn check(arguments: &Arguments) -> Result<Ended, StartError> {
+    prepare(arguments)?;
+    let told = format!(
+        "bratticed {} could start: its configuration is in order\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    // Where nobody reads it, the exit status tells.
+    io::stdout().write_all(told.as_bytes()).ok();
+    Ok(Ended::InOrder)
+}
+
+fn start(arguments: &Arguments) -> Result<Ended, StartError> {
+    let Prepared { handed, locations, files, loaded } = prepare(arguments)?;
     let state = StateFolder::take(&locations.state)?;
     if let Err(error) = claim_groups() {
         tracing::info!(error = %chain(&error), "commands are not limited by control groups");
     }
     std::env::set_current_dir("/").map_err(StartError::Leave)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(WORKERS)
-        .enable_all()
-        .build()
-        .map_err(StartError::Runtime)?;
-    let ended = runtime.block_on(serve(&state, locations, handed, (files, loaded)));
-    // Whatever still blocks in a thread must not hold up the end.
-    runtime.shutdown_background();
-    ended
+    let workers = Workers::start().map_err(StartError::Threads)?;
+    let runtime = runtime().map_err(StartError::Runtime)?;
+    runtime.block_on(serve(&state, locations, handed, (files, loaded), workers))
+}
+
+/// The runtime with all its threads. It panics where one of them cannot be started, and unwinding would wait for the others
+/// for ever: such a start ends at once, as any that fails.
+fn runtime() -> io::Result<Runtime> {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {
+        eprintln!("bratticed: cannot start the threads of the runtime");
+        std::process::exit(DaemonExit::Failed.status().into());
+    }));
+    let built = Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build();
+    std::panic::set_hook(before);
+    built
 }
 
 async fn serve(
@@ -174,6 +214,7 @@ async fn serve(
     locations: Locations,
     handed: HandedOver,
     (files, loaded): (ConfigurationFiles, Loaded),
+    workers: Workers,
 ) -> Result<Ended, StartError> {
     let mut signals = Signals::new().map_err(StartError::Signals)?;
     let (client, control) = (locations.socket.clone(), locations.control_socket.clone());
@@ -182,11 +223,19 @@ async fn serve(
     let audit = Arc::new(Audit::open(state));
     audit.record(&started());
     loaded.events.iter().for_each(|event| audit.record(event));
-    let registry =
-        Registry::new(grounds(state, &locations, loaded.configuration, &files)?, audit.clone());
+    let grounds = grounds(state, &locations, loaded.configuration, &files)?;
+    let registry = Registry::new(grounds, audit.clone(), workers.clone());
     registry.restore().await?;
     let stages = Arc::new(Stages::new());
-    let methods = Methods::new(registry.clone(), stages.clone(), audit.clone(), locations);
+    let reloader = Reloader::new(files, registry.clone(), audit.clone(), workers.clone());
+    let methods = Methods::new(Parts {
+        registry: registry.clone(),
+        stages: stages.clone(),
+        audit: audit.clone(),
+        reloader: reloader.clone(),
+        locations,
+        workers: workers.clone(),
+    });
     let (shutdown, watched) = watch::channel(false);
     let limits = ConnectionLimits::default();
     let serving = tokio::spawn(server.serve(methods, registry.clone(), limits, watched));
@@ -199,7 +248,8 @@ async fn serve(
             asked = signals.next() => match asked {
                 Asked::Reload => {
                     notifier.tell(News::Reloading);
-                    reload(&files, &registry, &audit).await;
+                    // What is wrong was logged; whoever sent the signal cannot be told.
+                    drop(reloader.reload().await);
                     notifier.tell(News::Ready);
                 }
                 Asked::End => {
@@ -243,22 +293,6 @@ fn started() -> Event {
     }
 }
 
-/// Reads the configuration again, for sessions that are opened from now on. A faulty one changes nothing.
-async fn reload(files: &ConfigurationFiles, registry: &Registry, audit: &Audit) {
-    let again = files.clone();
-    match tokio::task::spawn_blocking(move || again.read()).await {
-        Ok(Ok(Loaded { configuration, events })) => {
-            registry.reconfigure(configuration, files);
-            events.iter().for_each(|event| audit.record(event));
-            tracing::info!("the configuration holds for new sessions");
-        }
-        Ok(Err(error)) => {
-            tracing::error!(error = %chain(&error), "the configuration stays as it was");
-        }
-        Err(error) => tracing::error!(%error, "reading the configuration was interrupted"),
-    }
-}
-
 /// Returns once an operator asked to drain and no call runs any more.
 async fn drained(stages: &Stages, registry: &Registry) {
     stages.reached(Stage::Draining).await;
@@ -269,7 +303,7 @@ async fn drained(stages: &Stages, registry: &Registry) {
 /// held to the end.
 async fn stop<T>(serving: tokio::task::JoinHandle<T>, registry: &Arc<Registry>) {
     registry.stop_calls();
-    let locks = tokio::time::timeout(LAST_ANSWERS, serving).await;
+    let locks = tokio::time::timeout(registry.longest_grace() + LAST_ANSWERS, serving).await;
     if !matches!(locks, Ok(Ok(_))) {
         tracing::error!("some requests were not answered before the end");
     }
@@ -298,8 +332,7 @@ fn grounds(
         configuration: files.paths(),
     };
     let ambient = std::env::vars_os().map(|(name, value)| (name.into_vec(), value.into_vec()));
-    let Configuration { ceiling, session: defaults, limits } = configuration;
-    Ok(Grounds { own, ambient: ambient.collect(), home: home(), defaults, limits, ceiling })
+    Ok(Grounds::of(own, ambient.collect(), home(), configuration))
 }
 
 /// The home of the daemon's user.

@@ -32,9 +32,48 @@ fn help_goes_to_stdout_and_names_every_flag() {
     let output = bratticed(&["--help"]);
     let said = String::from_utf8(output.stdout).unwrap();
     assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
-    for flag in ["--socket", "--control-socket", "--state", "--log-format", "--allow-root"] {
+    for flag in
+        ["--socket", "--control-socket", "--state", "--log-format", "--allow-root", "--check"]
+    {
         assert!(said.contains(flag), "{flag} is not in:\n{said}");
     }
+}
+
+#[test]
+fn help_tells_what_each_signal_does() {
+    let said = String::from_utf8(bratticed(&["--help"]).stdout).unwrap();
+    let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    for told in [
+        "background tasks and sessions are left to the next daemon",
+        "A second one stops the background tasks and closes the sessions, too",
+        "a third ends the daemon at once, with status 1",
+    ] {
+        assert!(words.contains(told), "{told} is not in:\n{said}");
+    }
+}
+
+#[test]
+fn a_check_tells_what_a_start_would_and_starts_nothing() {
+    let folder = std::env::temp_dir().join(format!("brattice-check-{}", std::process::id()));
+    std::fs::create_dir(&folder).unwrap();
+    let (state, config) = (folder.join("state"), folder.join("config.toml"));
+    let check = |text: &str| {
+        std::fs::write(&config, text).unwrap();
+        let paths = [state.to_str().unwrap(), config.to_str().unwrap()];
+        let output =
+            bratticed(&["--check", "--allow-root", "--state", paths[0], "--config", paths[1]]);
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let sound = check("[session]\nmode = \"read-only\"\n");
+    let version = env!("CARGO_PKG_VERSION");
+    let fit = format!("bratticed {version} could start: its configuration is in order\n");
+    assert_eq!((sound.0, sound.1), (Some(0), fit), "{}", sound.2);
+    let (status, stdout, stderr) = check("[session]\nmood = \"good\"\n");
+    assert_eq!((status, stdout.as_str()), (Some(1), ""), "{stderr}");
+    assert!(stderr.contains("bratticed: ") && stderr.contains("mood"), "{stderr}");
+    assert!(!state.exists(), "nothing is made for a check");
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

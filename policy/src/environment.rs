@@ -53,21 +53,58 @@ pub fn looks_secret(name: &str) -> bool {
     SECRET_PARTS.iter().any(|part| name.contains(part))
 }
 
-/// The session's base environment from the daemon's own.
-pub fn base(ambient: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>) -> Environment {
-    let mut environment: Environment =
-        ambient.into_iter().filter(|(name, _)| is_kept(&String::from_utf8_lossy(name))).collect();
-    for (name, value) in FIXED {
-        environment.insert(name.into(), value.into());
-    }
-    environment
+/// What configuration says of commands' variables.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EnvironmentRules {
+    /// Names, or patterns with `*`, that are kept although they look like secrets'.
+    pub keep: Vec<String>,
+    /// Names, or patterns with `*`, that are not passed on. They win over those that are kept.
+    pub drop: Vec<String>,
+    /// Variables that are set, whatever the daemon's own environment has.
+    pub set: BTreeMap<String, String>,
 }
 
-fn is_kept(name: &str) -> bool {
-    !name.is_empty()
-        && !looks_secret(name)
-        && !MANAGED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-        && !OF_THE_UNIT.contains(&name)
+impl EnvironmentRules {
+    /// The session's base environment from the daemon's own.
+    pub fn base(&self, ambient: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>) -> Environment {
+        let mut environment: Environment = ambient
+            .into_iter()
+            .filter(|(name, _)| self.passes_on(&String::from_utf8_lossy(name)))
+            .collect();
+        let set = self.set.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        for (name, value) in FIXED.into_iter().chain(set) {
+            environment.insert(name.into(), value.into());
+        }
+        environment
+    }
+
+    fn passes_on(&self, name: &str) -> bool {
+        let is_one_of = |patterns: &[String]| patterns.iter().any(|pattern| fits(pattern, name));
+        !name.is_empty()
+            && !is_managed(name)
+            && !is_one_of(&self.drop)
+            && (!looks_secret(name) || is_one_of(&self.keep))
+    }
+}
+
+/// Whether a variable is Brattice's own, a runtime's on top of it, or its service manager's.
+pub fn is_managed(name: &str) -> bool {
+    MANAGED_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) || OF_THE_UNIT.contains(&name)
+}
+
+/// Whether a name fits a pattern, in which `*` stands for any text.
+fn fits(pattern: &str, name: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut left) = name.strip_prefix(first) else { return false };
+    let (between, last) = rest.rsplit_once('*').unwrap_or(("", rest));
+    for part in between.split('*') {
+        // The earliest place leaves the most for what follows.
+        match left.find(part) {
+            Some(at) => left = &left[at + part.len()..],
+            None => return false,
+        }
+    }
+    left.len() >= last.len() && left.ends_with(last)
 }
 
 #[cfg(test)]
@@ -75,7 +112,8 @@ mod tests {
     use super::*;
 
     fn names(ambient: &[&str]) -> Vec<String> {
-        base(ambient.iter().map(|name| (name.as_bytes().to_vec(), b"x".to_vec())))
+        EnvironmentRules::default()
+            .base(ambient.iter().map(|name| (name.as_bytes().to_vec(), b"x".to_vec())))
             .into_keys()
             .map(|name| String::from_utf8_lossy(&name).into_owned())
             .filter(|name| !FIXED.iter().any(|(fixed, _)| fixed == name))
@@ -118,8 +156,8 @@ mod tests {
 
     #[test]
     fn sets_what_keeps_programs_quiet() {
-        let environment =
-            base([(b"TERM".to_vec(), b"xterm".to_vec()), (b"PAGER".to_vec(), b"less".to_vec())]);
+        let environment = EnvironmentRules::default()
+            .base([(b"TERM".to_vec(), b"xterm".to_vec()), (b"PAGER".to_vec(), b"less".to_vec())]);
         let text: Vec<_> = environment
             .iter()
             .map(|(name, value)| {
@@ -138,5 +176,53 @@ mod tests {
                 "TERM=dumb"
             ]
         );
+    }
+
+    #[test]
+    fn what_is_kept_dropped_and_set_is_configured() {
+        let text = |list: &[&str]| list.iter().map(|name| (*name).to_owned()).collect();
+        let rules = EnvironmentRules {
+            keep: text(&["NPM_TOKEN", "*_KEY_PATH", "BRATTICE_SOCKET"]),
+            drop: text(&["AWS_*", "NPM_TOKEN_OLD", "TERM"]),
+            set: [("CI".to_owned(), "1".to_owned()), ("NO_COLOR".to_owned(), "0".to_owned())]
+                .into(),
+        };
+        let ambient = [
+            "NPM_TOKEN",
+            "NPM_TOKEN_OLD",
+            "MY_KEY_PATH",
+            "AWS_PROFILE",
+            "GITHUB_TOKEN",
+            "BRATTICE_SOCKET",
+            "CI",
+            "TERM",
+        ];
+        let environment = rules.base(ambient.map(|name| (name.into(), b"x".to_vec())));
+        let get = |name: &str| {
+            environment.get(name.as_bytes()).map(|value| String::from_utf8_lossy(value))
+        };
+        let kept: Vec<_> = ambient.into_iter().filter(|name| get(name).is_some()).collect();
+        assert_eq!(kept, ["NPM_TOKEN", "MY_KEY_PATH", "CI", "TERM"]);
+        assert_eq!(get("CI").as_deref(), Some("1"));
+        assert_eq!((get("NO_COLOR").as_deref(), get("TERM").as_deref()), (Some("0"), Some("dumb")));
+    }
+
+    #[test]
+    fn a_star_stands_for_any_text() {
+        let cases = [
+            ("A", "A", true),
+            ("A", "AB", false),
+            ("*", "", true),
+            ("A*", "AB", true),
+            ("*B", "AB", true),
+            ("*AB*", "xABx", true),
+            ("*AB*", "xAxB", false),
+            ("A*B*C", "AxBxC", true),
+            ("A*A", "A", false),
+            ("**", "x", true),
+        ];
+        for (pattern, name, expected) in cases {
+            assert_eq!(fits(pattern, name), expected, "{pattern} {name}");
+        }
     }
 }

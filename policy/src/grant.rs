@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::profile::PresetRule;
+
 /// What a [`Grant`] allows below its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -37,6 +39,10 @@ pub enum GrantReason {
     Workspace,
     /// A root that the session was opened with.
     Writable,
+    /// A root of the user's configuration.
+    Configured,
+    /// A root of the operator's configuration.
+    Operator,
     /// The git directory of a linked worktree or submodule.
     GitDir,
     /// The common directory of a linked worktree.
@@ -47,6 +53,9 @@ pub enum GrantReason {
     SharedMemory,
     /// A harmless device that programs expect.
     Device,
+    /// A folder of a tool's caches.
+    #[serde(untagged)]
+    Preset(PresetRule),
 }
 
 impl GrantReason {
@@ -56,6 +65,9 @@ impl GrantReason {
             GrantReason::ReadAll => "read-all",
             GrantReason::Workspace => "workspace",
             GrantReason::Writable => "writable",
+            GrantReason::Configured => "configured",
+            GrantReason::Operator => "operator",
+            GrantReason::Preset(rule) => rule.as_str(),
             GrantReason::GitDir => "git-dir",
             GrantReason::GitCommonDir => "git-common-dir",
             GrantReason::Temp => "temp",

@@ -22,6 +22,21 @@ pub enum LayerName {
     Cgroup,
 }
 
+impl LayerName {
+    /// The name on the wire and in results.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            LayerName::Privileges => "privileges",
+            LayerName::Landlock => "landlock",
+            LayerName::LandlockScopes => "landlock-scopes",
+            LayerName::Seccomp => "seccomp",
+            LayerName::Observer => "observer",
+            LayerName::Namespaces => "namespaces",
+            LayerName::Cgroup => "cgroup",
+        }
+    }
+}
+
 /// How far a layer is in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

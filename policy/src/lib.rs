@@ -7,15 +7,21 @@
 //! The feature `enforce` (only the daemon turns it on) adds `enforce`, which builds and applies the
 //! kernel's layers, and `sys`, the one module of the workspace that holds unsafe code.
 
+pub mod ambient;
+pub mod approval;
 pub mod config;
+pub mod denial;
 pub mod environment;
 pub mod explain;
 pub mod grant;
 pub mod layer;
 pub mod limits;
 pub mod mode;
+pub mod named;
 pub mod network;
+pub mod preset;
 pub mod profile;
+pub mod rules;
 
 #[cfg(feature = "enforce")]
 pub mod enforce;
@@ -23,10 +29,14 @@ pub mod enforce;
 #[allow(unsafe_code)]
 pub mod sys;
 
+pub use approval::{Approval, Escalation};
+pub use denial::{Denial, DeniedOperation};
 pub use explain::{Operation, Verdict};
 pub use grant::{Access, Grant};
 pub use layer::{Layer, LayerName, LayerState};
 pub use limits::{LeftoverRule, Limits};
 pub use mode::Mode;
+pub use named::Named;
 pub use network::Network;
-pub use profile::{Profile, Root, RootKind};
+pub use preset::Preset;
+pub use profile::{PresetRule, Profile, Root, RootKind};

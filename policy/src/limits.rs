@@ -9,6 +9,12 @@ use serde::{Deserialize, Serialize};
 pub struct Limits {
     /// Between SIGTERM and SIGKILL for processes that a foreground call left running.
     pub leftover_grace: Duration,
+    /// Of a command that a call waits for and names no limit for. A toolset may have its own, here and in the next two.
+    pub timeout: Duration,
+    /// The longest limit that such a call gets.
+    pub max_timeout: Duration,
+    /// Between SIGTERM and SIGKILL for a command that is stopped.
+    pub kill_grace: Duration,
     /// `RLIMIT_NOFILE` of a command.
     pub open_files: u64,
     /// Bytes of memory of a command; what outgrows it is ended. Where its control group has the controller.
@@ -48,6 +54,9 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             leftover_grace: Duration::from_secs(2),
+            timeout: Duration::from_secs(120),
+            max_timeout: Duration::from_secs(600),
+            kill_grace: Duration::from_secs(5),
             open_files: 4096,
             memory: Some(8 << 30),
             pids: Some(1024),

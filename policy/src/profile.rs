@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::grant::{Access, Grant, GrantReason};
-use crate::{Mode, Network};
+use crate::{Mode, Network, Preset};
 
 /// Devices that every confined command may use: `null zero full random urandom tty` (policy, "Modes").
 ///
@@ -24,10 +24,54 @@ pub enum RootKind {
     Workspace,
     /// An extra root asked for at opening.
     Writable,
+    /// An extra root of the user's configuration.
+    Configured,
+    /// An extra root of the operator's configuration.
+    Operator,
     /// The git directory of a linked worktree or submodule that the workspace is.
     GitDir,
     /// The common directory of such a worktree.
     GitCommonDir,
+    /// A folder of a tool's caches.
+    #[serde(untagged)]
+    Preset(PresetRule),
+}
+
+crate::named::named! {
+    /// The rule of a preset, by its name on the wire.
+    pub enum PresetRule {
+        /// Rust's package manager.
+        Cargo = "cargo-preset",
+        /// Node's package manager.
+        Npm = "npm-preset",
+        /// Python's package installer.
+        Pip = "pip-preset",
+        /// Python's package manager uv.
+        Uv = "uv-preset",
+        /// The Go toolchain.
+        Go = "go-preset",
+        /// The Gradle build tool.
+        Gradle = "gradle-preset",
+        /// The compiler cache.
+        Ccache = "ccache-preset",
+        /// The Bazel build tool.
+        Bazel = "bazel-preset",
+    }
+}
+
+impl From<Preset> for PresetRule {
+    fn from(preset: Preset) -> Self {
+        match preset {
+            Preset::Cargo => PresetRule::Cargo,
+            Preset::Npm => PresetRule::Npm,
+            Preset::Pip => PresetRule::Pip,
+            Preset::Uv => PresetRule::Uv,
+            Preset::Go => PresetRule::Go,
+            Preset::Gradle => PresetRule::Gradle,
+            Preset::Ccache => PresetRule::Ccache,
+            Preset::Bazel => PresetRule::Bazel,
+        }
+    }
 }
 
 /// A folder below which `workspace-write` may write. Canonical when it was resolved.
@@ -91,6 +135,9 @@ impl From<RootKind> for GrantReason {
         match kind {
             RootKind::Workspace => GrantReason::Workspace,
             RootKind::Writable => GrantReason::Writable,
+            RootKind::Configured => GrantReason::Configured,
+            RootKind::Operator => GrantReason::Operator,
+            RootKind::Preset(rule) => GrantReason::Preset(rule),
             RootKind::GitDir => GrantReason::GitDir,
             RootKind::GitCommonDir => GrantReason::GitCommonDir,
         }
@@ -126,6 +173,21 @@ pub(crate) mod tests {
             writable(Mode::WorkspaceWrite),
             [Path::new("/state/tmp"), Path::new("/dev/shm"), Path::new("/ws")]
         );
+    }
+
+    #[test]
+    fn a_presets_rule_is_a_word_like_any_other() {
+        use crate::named::Named as _;
+        for preset in Preset::NAMED {
+            let kind = RootKind::Preset((*preset).into());
+            let root = Root { path: "/p".into(), kind };
+            let text = toml::to_string(&root).unwrap();
+            assert_eq!(text, format!("path = \"/p\"\nkind = \"{preset}-preset\"\n"));
+            assert_eq!(toml::from_str::<Root>(&text).unwrap(), root);
+            assert_eq!(GrantReason::from(kind).as_str(), format!("{preset}-preset"));
+        }
+        let root = Root { path: "/p".into(), kind: RootKind::GitDir };
+        assert_eq!(toml::to_string(&root).unwrap(), "path = \"/p\"\nkind = \"git-dir\"\n");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 pub mod audit;
 pub mod bytes;
 pub mod codec;
+pub mod events;
 pub mod exit;
 pub mod hello;
 pub mod ids;
@@ -20,6 +21,7 @@ pub mod status;
 pub mod task;
 pub mod tools;
 
+pub use brattice_policy::config;
 pub use brattice_policy::layer::LayerReport;
 pub use brattice_policy::{
     Access, Grant, Layer, LayerName, LayerState, Mode, Network, Operation, Verdict,

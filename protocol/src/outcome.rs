@@ -7,6 +7,9 @@ use brattice_policy::layer::Layer;
 
 use crate::TaskId;
 
+/// Kinds of refusal that are told of one command.
+pub const MOST_DENIALS: usize = 64;
+
 /// Everything that is known about a command that ended, or never started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandOutcome {
@@ -31,12 +34,18 @@ pub struct CommandOutcome {
     pub stdout: StreamOutcome,
     /// Standard error; null where streams are merged.
     pub stderr: Option<StreamOutcome>,
-    /// Records of what the sandbox refused. Empty without an observer (`sandbox.layers`), which nothing records without.
+    /// What the sandbox refused, each kind once: the first [`MOST_DENIALS`]. Empty without an observer (`sandbox.layers`),
+    /// which nothing records without.
     #[serde(default)]
     pub denials: Vec<Denial>,
-    /// How many refusals there were, the repeated ones included; null where nobody counted. A missing count is never 0.
+    /// How many refusals there were, the repeated ones and those that are not listed included; null where nobody counted. A
+    /// missing count is never 0.
     #[serde(default)]
     pub denials_total: Option<u64>,
+    /// How many refusals there were that say nothing about the command, such as of a program's bookkeeping that it does
+    /// without; they are neither listed nor among the others.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub denials_ambient: u64,
     /// How many calls the observer could not look into; null where there was none.
     #[serde(default)]
     pub unobserved: Option<u64>,
@@ -111,12 +120,18 @@ pub struct Lost {
 pub struct Denial {
     /// What was tried, such as `write`.
     pub operation: String,
-    /// On what.
+    /// On what: a path, cut where it is longer than 1,024 bytes; for a signal or a limit `pid N`, for another call its name.
     pub path: String,
+    /// Where to, for a rename or a link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_path: Option<String>,
     /// The layer that refused it.
     pub layer: String,
-    /// The narrowest mode or grant that would allow it.
+    /// The narrowest mode that would allow it.
     pub needs: String,
+    /// A setting that would allow it without a wider mode, as it would stand in a configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant: Option<String>,
     /// How often.
     pub count: u64,
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use brattice_policy::config::Setting;
 use brattice_policy::{Grant, Mode, Network, Operation};
 
 use crate::SessionId;
@@ -48,4 +49,7 @@ pub struct Policy {
     pub network: Network,
     /// The path rules, the very ones that Landlock was given.
     pub grants: Vec<Grant>,
+    /// Every setting that holds for the session, with where it comes from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<Setting>,
 }

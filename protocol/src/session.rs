@@ -28,6 +28,14 @@ impl ToolsetName {
     }
 }
 
+impl brattice_policy::Named for ToolsetName {
+    const NAMED: &'static [Self] = &[ToolsetName::Standard, ToolsetName::Dsh];
+
+    fn name(self) -> &'static str {
+        self.as_str()
+    }
+}
+
 /// Parameters of `session.open`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -155,6 +163,6 @@ pub struct SessionSummary {
     pub lost: bool,
     /// Tasks that run.
     pub running: usize,
-    /// Seconds since 1970 at which it was opened.
+    /// When it was opened, in milliseconds since 1970.
     pub opened: u64,
 }

@@ -1,4 +1,4 @@
-//! `daemon.status` and `daemon.shutdown`, on the control socket.
+//! `daemon.status`, `daemon.reload` and `daemon.shutdown`, on the control socket.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +29,13 @@ pub struct DaemonStatus {
     pub connections: usize,
     /// What this machine can enforce.
     pub sandbox: LayerReport,
+}
+
+/// The result of `daemon.reload`: what holds now.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reloaded {
+    /// The files that were read, the operator's first.
+    pub files: Vec<String>,
 }
 
 /// Parameters of `daemon.shutdown`.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::Encoding;
-use crate::outcome::{Cause, CommandOutcome};
+use crate::outcome::{Cause, CommandOutcome, Denial};
 use crate::tools::Stream;
 use crate::{SessionId, TaskId};
 
@@ -102,6 +102,9 @@ pub struct TaskSummary {
     /// When it ended, likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<u64>,
+    /// Its time limit in milliseconds, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
     /// Bytes of both streams.
     pub bytes: u64,
     /// When it last printed something, in milliseconds since 1970; never yet where absent.
@@ -111,6 +114,9 @@ pub struct TaskSummary {
     pub cpu_ms: u64,
     /// How many processes it has now.
     pub processes: u64,
+    /// How many refusals of the sandbox's it has met, the repeated ones included; absent where nobody counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub denials_total: Option<u64>,
 }
 
 /// Parameters of `task.resize`: the size of a task's terminal in characters.
@@ -260,6 +266,9 @@ pub struct KillParams {
     /// Why; recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Whether SIGKILL comes at once, without the grace or what is left of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
 }
 
 /// Parameters of `task.input`. It answers once the command's pipe has taken all of it.
@@ -304,6 +313,9 @@ pub struct TaskRead {
     /// How it ended, once it has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<CommandOutcome>,
+    /// What the sandbox refused it that no read has told before, while it runs; once it has ended, `outcome` has all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denials: Vec<Denial>,
     /// What was read of standard output; of both streams where they are merged.
     pub stdout: StreamRead,
     /// What was read of standard error; null where streams are merged.
@@ -375,6 +387,7 @@ mod tests {
             task: task(),
             status: TaskStatus::Running,
             outcome: None,
+            denials: Vec::new(),
             stdout: StreamRead { from: 4, to: 8, skipped: 4 },
             stderr: None,
         };

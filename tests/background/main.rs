@@ -9,6 +9,8 @@ mod limits;
 mod output;
 mod sessions;
 mod storage;
+mod strange;
 mod supervisors;
 mod survival;
+mod threads;
 mod volume;

@@ -54,6 +54,31 @@ fn a_closed_session_is_gone_for_the_next_daemon_too() {
 }
 
 #[test]
+fn b062_a_session_whose_closing_was_begun_never_comes_back() {
+    let mut world = World::new();
+    let mut wire = world.wire();
+    let opened = wire.request("session.open", json!({"workspace": world.ws()})).unwrap();
+    let id = opened["session"].as_str().unwrap().to_owned();
+    // What holds up its end: it takes the grace, and this daemon does not live to see it.
+    let start = json!({"session": id, "command": "trap '' TERM; touch runs; sleep 906; sleep 907"});
+    wire.request("task.start", start).unwrap();
+    eventually("it runs", || world.ws().join("runs").exists().then_some(()));
+    let saved = world.folder(&id).join("session.json");
+    wire.begin("session.close", json!({"session": id}));
+    eventually("the closing is written down", || (!saved.exists()).then_some(()));
+    world.restart();
+    assert_eq!(world.sessions(), Vec::<Value>::new());
+    let error = world.resume(&id).try_open().err().expect("there is none");
+    assert_eq!(error.data.code, Some(ErrorCode::UnknownSession));
+    eventually("its folder is removed", || (!world.folder(&id).exists()).then_some(()));
+    world.is_quiet();
+    let log = Wire::open(&world.control()).request("audit.tail", json!({"lines": 50})).unwrap();
+    let closed = log.to_string();
+    assert!(closed.contains("it was being closed when the daemon ended"), "{closed}");
+    world.finish();
+}
+
+#[test]
 fn a_session_is_resumed_as_it_was() {
     let mut world = World::new();
     fs::create_dir(world.ws().join("sub")).unwrap();

@@ -101,6 +101,9 @@ fn t042_a_full_state_folder_costs_running_tasks_nothing() {
     for (task, code) in tasks.iter().zip([7, 8]) {
         assert_eq!(ended(&session, task), (Cause::Exited, Some(code), None));
         assert!(disk.world.ws().join(format!("ran-{code}")).exists());
+        // It cannot go to disk, and this daemon still has it.
+        assert_eq!(session.wait_for(task).stdout.lost, None);
+        assert_eq!(session.printed(task), "kept\n");
     }
     // Room for the last words was set aside, so they reach the next daemon as well.
     disk.world.kill_daemon();
@@ -112,6 +115,19 @@ fn t042_a_full_state_folder_costs_running_tasks_nothing() {
     for (task, code) in tasks.iter().chain([&later]).zip([7, 8, 9]) {
         assert_eq!(ended(&session, task), (Cause::Exited, Some(code), None));
     }
+    let kept: Vec<_> = tasks
+        .iter()
+        .map(|task| {
+            let lost = session.wait_for(task).stdout.lost;
+            let read = session.read(task, json!({}));
+            (lost.map(|lost| (lost.bytes, lost.error)), read.skipped, read.data)
+        })
+        .collect();
+    // A record that is whole gives back what was too much of its room, which may be enough for the other's output.
+    let lost = (Some((5, "ENOSPC".to_owned())), 5, String::new());
+    let whole = (None, 0, "kept\n".to_owned());
+    assert!(kept.contains(&lost), "{kept:?}");
+    assert!(kept.iter().all(|one| [&lost, &whole].contains(&one)), "{kept:?}");
     let next = session.start("echo on");
     session.wait_for(&next);
     assert_eq!(session.printed(&next), "on\n");

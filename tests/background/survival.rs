@@ -141,6 +141,36 @@ fn b062_a_loop_goes_on_without_its_daemon_and_is_killed_by_the_next() {
 }
 
 #[test]
+fn t021_a_kill_that_was_answered_is_done_whatever_becomes_of_the_daemon() {
+    let mut world = World::new();
+    let session = world.session("workspace-write").open();
+    let id = session.id().to_owned();
+    let supervisor = world.supervisor(&id);
+    let mut tasks = Vec::new();
+    let mut session = Some(session);
+    for _ in 0..5 {
+        let open = session.take().unwrap_or_else(|| world.resume(&id).open());
+        let task = open.start("sleep 908");
+        // It hears nothing until the daemon is gone.
+        supervisor.stop();
+        open.kill(&task);
+        world.kill_daemon();
+        supervisor.resume();
+        drop(open);
+        world.start();
+        tasks.push(task);
+    }
+    let session = world.resume(&id).open();
+    for task in tasks {
+        let outcome = session.wait_for(&task);
+        let told = (outcome.cause, outcome.reason.as_deref());
+        assert_eq!(told, (Cause::Killed, Some("by the client")), "{task}");
+    }
+    world.is_quiet();
+    world.finish();
+}
+
+#[test]
 fn b062_a_session_that_closes_ends_its_loop_at_once() {
     let world = World::new();
     let session = world.session("danger-full-access").open();

@@ -14,13 +14,14 @@
 
 mod figures;
 
-use figures::{Scale, background, commands, finished, idle};
+use figures::{Scale, background, commands, finished, idle, observer};
 
 /// Figures by the name by which they can be chosen.
 type Group = (&'static str, fn(Scale));
 
-const GROUPS: [Group; 4] = [
+const GROUPS: [Group; 5] = [
     ("commands", commands::measure),
+    ("observer", observer::measure),
     ("background", background::measure),
     ("finished", finished::measure),
     ("idle", idle::measure),

@@ -3,7 +3,7 @@
 use brattice_tests::World;
 use serde_json::Value;
 
-use crate::cli_world::brattice_in;
+use crate::cli_world::{brattice_in, ended};
 
 fn json_of(world: &World, arguments: &[&str]) -> Value {
     let told = brattice_in(world, arguments);
@@ -51,6 +51,9 @@ fn a_call_is_made_in_a_session_and_sessions_are_listed_and_closed() {
     assert!(shown.succeeded().stdout.contains(world.ws().to_str().unwrap()), "{shown:?}");
     brattice_in(&world, &["session", "close", session.id()]).succeeded();
     assert_eq!(world.sessions().len(), 0);
+    let none = brattice_in(&world, &["session", "list"]);
+    assert_eq!(none, ended(0, "", "brattice: no sessions\n"));
+    assert_eq!(brattice_in(&world, &["session", "list", "--json"]), ended(0, "[]\n", ""));
     assert_ne!(brattice_in(&world, &["session", "close", session.id()]).code, Some(0));
     assert_ne!(brattice_in(&world, &["call", "bash", "{not json"]).code, Some(0));
     world.finish();

@@ -2,9 +2,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod audit;
+mod calls;
 mod cli_world;
 mod daemon;
+mod denials;
 mod listings;
+mod names;
+mod policy;
 mod restart;
 mod run;
 mod signals;

@@ -7,7 +7,7 @@ use brattice_tests::{Native, Process, World, eventually};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::cli_world::{brattice_in, client, ended};
+use crate::cli_world::{brattice_in, client, configure, ended};
 use crate::tasks::{listed, start, task};
 
 /// Said once by a client whose daemon went away.
@@ -82,6 +82,34 @@ fn a_restart_keeps_the_background_tasks() {
     assert_eq!(task(&world, &["wait", &name]).code, Some(7));
     let output = task(&world, &["output", &name]);
     is_whole(&output.stdout, &output.stderr, "");
+    finish(world);
+}
+
+#[test]
+fn a_restart_that_would_fail_keeps_the_daemon_that_runs() {
+    let mut world = World::new();
+    let before = pid(&world);
+    start(&world, &[], "until [ -e go ]; do sleep 0.01; done");
+    let config = configure(&world, "[session]\nmood = \"good\"\n");
+    let refused = brattice_in(&world, &["daemon", "restart"]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(125), ""), "{refused:?}");
+    let told = format!(
+        "brattice: another daemon would not start, so the one that runs goes on, process {before}\n  \
+         caused by: it would end with exit status: 1: the configuration {} is faulty: ",
+        config.display()
+    );
+    assert!(refused.stderr.starts_with(&told) && refused.stderr.contains("mood"), "{refused:?}");
+    let data = brattice_in(&world, &["daemon", "restart", "--json"]);
+    let data: Value = serde_json::from_str(&data.stderr).unwrap();
+    assert_eq!(data["error"]["message"], told[10..].split_once('\n').unwrap().0);
+    assert_eq!((pid(&world), listed(&world).len()), (before, 1));
+
+    configure(&world, "[session]\nmode = \"read-only\"\n");
+    brattice_in(&world, &["daemon", "restart"]).succeeded();
+    world.daemon().wait();
+    assert_ne!(pid(&world), before);
+    assert_eq!(listed(&world)[0]["status"], "running");
+    world.file("go", "");
     finish(world);
 }
 

@@ -65,6 +65,7 @@ fn the_list_is_a_table_for_people() {
     for (title, cell) in [
         ("TASK", "bash-1"),
         ("SESSION", &name[..8]),
+        ("LABEL", "nap"),
         ("STATUS", "running"),
         ("COMMAND", "sleep 900 …"),
     ] {
@@ -139,6 +140,29 @@ fn a_task_that_was_stopped_says_so_and_leaves_nothing() {
 }
 
 #[test]
+fn t025_a_kill_by_force_waits_for_no_grace_and_ends_one_that_has_begun() {
+    let world = World::new();
+    let stubborn = "trap '' TERM; touch \"$BRATTICE_SESSION_ID\"; sleep 900; sleep 900";
+    let begun = std::time::Instant::now();
+    let (one, other) = (start(&world, &[], stubborn), start(&world, &[], stubborn));
+    for name in [&one, &other] {
+        let deaf = world.ws().join(session_of(name));
+        eventually("it is deaf", || deaf.exists().then_some(()));
+    }
+    assert_eq!(task(&world, &["kill", &one, "--force"]), ended(0, "stopping bash-1\n", ""));
+    assert_eq!(task(&world, &["wait", &one]).code, Some(137));
+    task(&world, &["kill", &other, "--reason", "enough"]).succeeded();
+    task(&world, &["kill", &other, "--force", "--reason", "now"]).succeeded();
+    let waited = task(&world, &["wait", &other]);
+    assert_eq!(waited.code, Some(137), "{waited:?}");
+    let told = "[killed: by an operator: enough]\n[killed by signal: SIGKILL]\n";
+    assert_eq!(waited.stderr, told, "the first reason counts");
+    // Twice the grace is what both would have taken.
+    assert!(begun.elapsed() < std::time::Duration::from_secs(10), "{:?}", begun.elapsed());
+    world.finish();
+}
+
+#[test]
 fn a_task_is_typed_into_and_piped_into() {
     let world = World::new();
     let name = start(&world, &["--stdin"], "read -r word; echo \"got $word\"; cat; echo end");
@@ -177,6 +201,8 @@ fn t085_a_limit_that_passes_is_124() {
     let slow = start(&world, &["--timeout", "500ms"], "while :; do echo so-far; sleep 0.1; done");
     let waited = task(&world, &["wait", &slow]);
     assert_eq!(waited.code, Some(124), "{waited:?}");
+    assert!(waited.stderr.starts_with("[timed out after 500ms]\n"), "{waited:?}");
+    assert_eq!(waited.stdout, "bash-1: killed, timed out after 500ms\n");
     let silent = start(&world, &["--idle-timeout", "500ms"], "echo once; sleep 900");
     let waited = task(&world, &["wait", &silent]);
     assert_eq!(waited.code, Some(124), "{waited:?}");

@@ -63,25 +63,41 @@ fn a_killed_keeper_takes_its_command_with_it_and_no_other() {
 }
 
 #[test]
-fn a_killed_launcher_or_zygote_is_replaced_and_its_commands_go_on() {
+fn a_killed_zygote_is_replaced_and_its_commands_go_on() {
     let mut world = World::new();
     let session = world.session("workspace-write").open();
-    for (seconds, is_launcher) in [(903, true), (904, false)] {
-        let running = session
-            .begin(json!({"command": format!("sleep {seconds}; echo never"), "timeoutMs": 4000}));
-        let argument = format!("sleep {seconds}");
-        let chain = chain_above_shell(&mut world, &argument);
-        kill(if is_launcher { &chain.launcher } else { &chain.zygote });
-        session.run("echo new").exits(0).says("new");
-        assert!(chain.program.is_alive());
-        let before = cpu_ticks(&chain.supervisor);
-        std::thread::sleep(Duration::from_millis(1000));
-        let used = cpu_ticks(&chain.supervisor) - before;
-        assert!(used <= 10, "the supervisor used {used} ticks of a second while nothing happened");
-        assert_eq!(session.end(running).cause(), Cause::TimedOut);
-        assert!(!chain.program.is_alive());
-    }
+    let running = session.begin(json!({"command": "sleep 904; echo never", "timeoutMs": 4000}));
+    let chain = chain_above_shell(&mut world, "sleep 904");
+    kill(&chain.zygote);
+    session.run("echo new").exits(0).says("new");
+    assert!(chain.program.is_alive());
+    is_idle(&chain.supervisor);
+    assert_eq!(session.end(running).cause(), Cause::TimedOut);
+    assert!(!chain.program.is_alive());
     world.finish();
+}
+
+#[test]
+fn a_killed_launcher_is_replaced_and_its_commands_are_stopped() {
+    let mut world = World::new();
+    let session = world.session("workspace-write").open();
+    let running = session.begin(json!({"command": "trap '' TERM; sleep 903; echo never"}));
+    let chain = chain_above_shell(&mut world, "sleep 903");
+    kill(&chain.launcher);
+    eventually("the launcher is gone", || (!chain.launcher.is_alive()).then_some(()));
+    session.run("echo new").exits(0).says("new");
+    let reply = session.end(running);
+    assert_eq!((reply.cause(), reply.code()), (Cause::Killed, None));
+    assert!(!chain.program.is_alive());
+    is_idle(&chain.supervisor);
+    world.finish();
+}
+
+fn is_idle(supervisor: &Process) {
+    let before = cpu_ticks(supervisor);
+    std::thread::sleep(Duration::from_millis(1000));
+    let used = cpu_ticks(supervisor) - before;
+    assert!(used <= 10, "the supervisor used {used} ticks of a second while nothing happened");
 }
 
 /// As [`chain_above`], for a command below its shell.

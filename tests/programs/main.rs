@@ -4,6 +4,7 @@
 
 mod cargo;
 mod git;
+mod interrupted;
 mod languages;
 mod tools;
 

@@ -66,12 +66,26 @@ impl Process {
         Process::of(self.pid).is_some_and(|now| now.started == self.started && now.state != 'Z')
     }
 
+    /// Stops it with SIGSTOP, if it still runs.
+    pub fn stop(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Has it go on after that.
+    pub fn resume(&self) {
+        self.signal(Signal::CONT);
+    }
+
     /// Kills it with SIGKILL, if it still runs.
     pub fn kill(&self) {
+        self.signal(Signal::KILL);
+    }
+
+    fn signal(&self, signal: Signal) {
         let pid = Pid::from_raw(self.pid.cast_signed()).filter(|_| self.is_alive());
         if let Some(pid) = pid {
             // It may end meanwhile, or be another user's.
-            kill_process(pid, Signal::KILL).ok();
+            kill_process(pid, signal).ok();
         }
     }
 

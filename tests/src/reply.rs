@@ -28,6 +28,12 @@ impl Reply {
         self.result.text().trim_end_matches('\n').to_owned()
     }
 
+    /// What the program printed: the text without what is said of its denials.
+    pub fn printed(&self) -> String {
+        let text = self.text();
+        text.split("[sandbox: ").next().unwrap_or_default().trim_end_matches('\n').to_owned()
+    }
+
     /// The text's lines.
     pub fn lines(&self) -> Vec<String> {
         self.text().lines().map(str::to_owned).collect()
@@ -85,6 +91,16 @@ impl Reply {
     #[track_caller]
     pub fn says(&self, text: &str) -> &Reply {
         assert_eq!(self.text(), text, "{}", self.end());
+        self
+    }
+
+    /// Asserts all that the program printed, whatever is said of its denials.
+    ///
+    /// # Panics
+    /// When it printed something else.
+    #[track_caller]
+    pub fn prints(&self, text: &str) -> &Reply {
+        assert_eq!(self.printed(), text, "{}", self.end());
         self
     }
 

@@ -7,12 +7,13 @@ use toml::Table;
 use crate::sources;
 
 /// Documents that speak of the repository as it is. The changelog speaks of what was.
-const DOCUMENTS: [&str; 6] = [
+const DOCUMENTS: [&str; 7] = [
     "README.md",
     "ARCHITECTURE.md",
     "SECURITY.md",
     "CONTRIBUTING.md",
     "docs/decisions.md",
+    "docs/policy.md",
     "tests/CASES.md",
 ];
 

@@ -4,7 +4,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
-use brattice_protocol::ErrorCode;
+use brattice_protocol::{ErrorCode, TaskId};
 use brattice_tests::{World, WorldBuilder, eventually};
 use serde_json::json;
 
@@ -46,6 +46,31 @@ fn b062_t016_a_session_without_a_client_keeps_its_tasks_for_a_time() {
 }
 
 #[test]
+fn b062_t016_a_session_without_a_client_stays_while_somebody_waits_in_it() {
+    let world = configured("[session]\ndetached_ttl = \"1s\"\n").start();
+    let session = world.session("workspace-write").open();
+    let id = session.id().to_owned();
+    let task = start(&session, "sleep 900");
+    drop(session);
+    let ask = |method: &str, mut params: serde_json::Value| {
+        params["session"] = json!(id);
+        brattice_tests::Wire::open(&world.control()).request(method, params).unwrap()
+    };
+    // Three times as long as it would be kept, so that it would be gone by the end of each.
+    assert_eq!(ask("task.wait", json!({"tasks": [task], "timeout_ms": 3_000})), json!({}));
+    let read = ask("task.output", json!({"task": task, "wait_ms": 3_000}));
+    assert_eq!(read["status"], "running");
+    assert_eq!(world.sessions().len(), 1);
+    // Nor is it kept by a request whose client is gone, or by somebody who looks again and again.
+    let mut wire = brattice_tests::Wire::open(&world.control());
+    wire.begin("task.wait", json!({"session": id, "tasks": [task], "timeout_ms": 600_000}));
+    drop(wire);
+    eventually("it is closed once nobody waits", || world.sessions().is_empty().then_some(()));
+    world.is_quiet();
+    world.finish();
+}
+
+#[test]
 fn b062_without_a_daemon_a_supervisor_ends_what_nobody_takes_over() {
     let mut world = configured("[session]\ndetached_ttl = \"2s\"\n").start();
     let session = world.session("workspace-write").open();
@@ -83,6 +108,31 @@ fn the_oldest_finished_output_goes_first_and_facts_stay() {
     read.holds("[status: completed, exit code: 0]");
     let output = session.request("task.output", json!({"task": tasks[0]})).unwrap();
     assert_eq!((&output["skipped"], &output["data"]), (&json!(20_000_000), &json!("")));
+    world.finish();
+}
+
+#[test]
+fn t034_what_runs_counts_and_what_is_finished_goes_for_it() {
+    let world = configured("[limits]\nstate = \"64MiB\"\n").start();
+    let session = world.session("workspace-write").open();
+    let finished: Vec<_> = (0..2)
+        .map(|_| {
+            let task = start(&session, "head -c 20000000 /dev/zero | tr '\\0' x");
+            read_end(&session, &task);
+            task
+        })
+        .collect();
+    let running = start(&session, "head -c 40000000 /dev/zero | tr '\\0' x; sleep 900");
+    let read = |task: &TaskId| {
+        let output = session.request("task.output", json!({"task": task})).unwrap();
+        (output["skipped"].as_u64().unwrap(), output["data"].as_str().unwrap().is_empty())
+    };
+    // 80 MB are more than there may be, and nobody starts anything.
+    eventually("the oldest is gone", || (read(&finished[0]) == (20_000_000, true)).then_some(()));
+    assert_eq!(read(&finished[1]), (0, false));
+    assert_eq!(read(&running), (0, false));
+    let list = session.request("task.list", json!({})).unwrap();
+    assert_eq!((&list[2]["task"], &list[2]["status"]), (&json!(running), &json!("running")));
     world.finish();
 }
 

@@ -163,7 +163,7 @@ fn two_sessions_know_nothing_of_each_others_tasks() {
     read_end(&one, &task);
     for name in ["task_output", "task_kill"] {
         let reply = tool(&other, name, json!({"task_id": task}));
-        reply.is_refused().holds(&format!("unknown task `{task}`"));
+        reply.is_refused().holds(&format!("no task `{task}` in this session"));
     }
     assert_eq!(tool(&other, "task_list", json!({})).text(), "(no background tasks)");
     world.finish();

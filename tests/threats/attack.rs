@@ -2,6 +2,7 @@
 
 use std::process::{Child, Command};
 
+use brattice_protocol::outcome::CommandOutcome;
 use brattice_tests::{CONFINED, World};
 
 /// What an attack's program begins with. `IN` is a folder that the mode lets it write; `attempt` makes a step, and at the
@@ -73,6 +74,18 @@ pub(crate) struct Attack<'a> {
     pub(crate) confined: &'a str,
     /// The same of the twin.
     pub(crate) native: &'a str,
+    /// Whether what was refused is on record.
+    pub(crate) record: Record,
+}
+
+/// What is on record of an attack.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Record {
+    /// Its refusals.
+    #[default]
+    Some,
+    /// Nothing: it was refused where no observer looks, or was no attack.
+    Nothing,
 }
 
 impl Attack<'_> {
@@ -98,6 +111,14 @@ impl Attack<'_> {
         world.finish();
     }
 
+    fn assert_recorded(&self, mode: &str, outcome: &CommandOutcome) {
+        let total = outcome.denials_total;
+        match self.record {
+            Record::Some => assert!(total > Some(0), "{mode}: nothing is on record: {outcome:?}"),
+            Record::Nothing => assert_eq!(total, Some(0), "{mode}: {:?}", outcome.denials),
+        }
+    }
+
     fn run_by(&self, world: &World, confined: &str, native: &str) {
         let program = world.out().join("attack.py");
         std::fs::write(&program, format!("{PRELUDE}{}{EPILOGUE}", self.steps)).unwrap();
@@ -106,7 +127,8 @@ impl Attack<'_> {
             let before = world.native(self.victim).stdout;
             let reply =
                 world.session(mode).open().run(&format!("python3 -B $OUT/attack.py {confined}"));
-            assert_outcomes(&format!("confined, {mode}"), &reply.text(), self.confined);
+            assert_outcomes(&format!("confined, {mode}"), &reply.printed(), self.confined);
+            self.assert_recorded(mode, reply.outcome());
             assert_eq!(world.native(self.victim).stdout, before, "{mode}: the victim is untouched");
         }
         world.setup(self.setup);

@@ -24,6 +24,7 @@ if os.path.exists("/etc/brattice-test"): os.unlink("/etc/brattice-test")
         victim: STATE,
         confined: "open EACCES\nappend EACCES\nreadwrite EACCES\ncreate EACCES\ncopy EACCES\netc EACCES",
         native: "open ok\nappend ok\nreadwrite ok\ncreate ok\ncopy ok\netc ok|EACCES",
+        ..Attack::default()
     }
     .run();
 }
@@ -68,6 +69,7 @@ attempt("ftruncate", lambda: os.ftruncate(os.open(OUT + "/f", os.O_RDONLY), 0))
         victim: STATE,
         confined: "truncating-open EACCES\ntruncate EACCES\nftruncate EINVAL",
         native: "truncating-open ok\ntruncate ok\nftruncate EINVAL",
+        ..Attack::default()
     }
     .run();
 }
@@ -91,6 +93,7 @@ attempt("relative", write, "f")
         victim: STATE,
         confined: "self-root EACCES\nthread-self-root EACCES\nself-cwd EACCES\ndots EACCES\ndev-fd EACCES\nopenat EACCES\nrelative EACCES",
         native: "self-root ok\nthread-self-root ok\nself-cwd ok\ndots ok\ndev-fd ok\nopenat ok\nrelative ok",
+        ..Attack::default()
     }
     .run();
 }
@@ -111,6 +114,7 @@ attempt("mmap", lambda: mmap.mmap(fd, 0, mmap.MAP_SHARED, mmap.PROT_READ | mmap.
         victim: STATE,
         confined: "reopen EACCES\ndev-fd EACCES\npath-fd EACCES\nmmap EACCES",
         native: "reopen ok\ndev-fd ok\npath-fd ok\nmmap EACCES",
+        ..Attack::default()
     }
     .run();
 }
@@ -134,6 +138,7 @@ attempt("loop", write, link("loop", IN + "/loop"))
         victim: STATE,
         confined: "file EACCES\nfolder EACCES\ndangling EACCES\nchain EACCES\nloop ELOOP",
         native: "file ok\nfolder ok\ndangling ok\nchain ok\nloop ELOOP",
+        ..Attack::default()
     }
     .run();
 }
@@ -153,6 +158,7 @@ if os.path.exists(IN + "/h2"): os.unlink(IN + "/h2")
         victim: "cat $HOME/f",
         confined: "link EXDEV\nwrite ENOENT\nlinkat EXDEV",
         native: "link ok\nwrite ok\nlinkat ok",
+        ..Attack::default()
     }
     .run();
 }

@@ -2,7 +2,7 @@
 
 use brattice_tests::{CONFINED, World};
 
-use crate::attack::Attack;
+use crate::attack::{Attack, Record};
 
 fn status_of(text: &str, name: &str) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(":\t")).unwrap();
@@ -154,6 +154,7 @@ attempt("mq_open-existing", call, 240, b"brattice-p13", os.O_RDONLY, 0, 0)
         victim,
         confined: "mq_open EPERM|ENOSYS\nmq_open-existing EPERM|ENOSYS",
         native: "mq_open ok\nmq_open-existing ok",
+        ..Attack::default()
     }
     .run();
 }
@@ -177,6 +178,7 @@ attempt("x32-ptrace", lambda: in_child(lambda: call(X32 + 521, 0, 0, 0, 0)))
         // 1031: the child was ended by SIGSYS.
         confined: "int80 EPERM|1031\nx32-getpid ENOSYS|EPERM|1031\nx32-ptrace ENOSYS|EPERM|1031",
         native: "int80 ok|ENOSYS|1011\nx32-getpid ok|ENOSYS\nx32-ptrace ok|ENOSYS",
+        record: Record::Nothing,
         ..Attack::default()
     }
     .run();

@@ -29,6 +29,7 @@ if os.path.exists(IN + "/d"): os.rename(IN + "/d", HOME + "/d")
         victim: "cat $HOME/f; ls $HOME",
         confined: "exchange-out EACCES|EXDEV\nexchange-in EACCES|EXDEV\nwhiteout ENOENT|EACCES|EXDEV|EPERM\nnoreplace EACCES|EXDEV\nout EACCES|EXDEV\nin EACCES|EXDEV\nfolder EACCES|EXDEV",
         native: "exchange-out ok\nexchange-in ok\nwhiteout ENOENT|EPERM\nnoreplace ok\nout ok\nin ok\nfolder ok",
+        ..Attack::default()
     }
     .run();
 }
@@ -54,6 +55,7 @@ attempt("tmpfile", os.open, V, os.O_TMPFILE | os.O_RDWR, 0o600)
         victim: "find $OUT/v | sort",
         confined: "mkdir EACCES\nrmdir EACCES\nunlink EACCES\nfifo EACCES\nsocket EACCES\nfile EACCES\ndevice EACCES|EPERM\nsymlink EACCES\nlink EACCES\nrename EACCES\ntmpfile EACCES",
         native: "mkdir ok\nrmdir ok\nunlink ok\nfifo ok\nsocket ok\nfile ok\ndevice ok|EPERM\nsymlink ok\nlink ok\nrename ok\ntmpfile ok",
+        ..Attack::default()
     }
     .run();
 }
@@ -69,6 +71,7 @@ if os.path.exists(OUT + "/../moved"): os.rename(OUT + "/../moved", WS); open(OUT
         victim: "ls $OUT | grep moved",
         confined: "rename EACCES",
         native: "rename ok",
+        ..Attack::default()
     }
     .run();
 }

@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use brattice_tests::{CONFINED, World};
 
-use crate::attack::Attack;
+use crate::attack::{Attack, Record};
 
 /// Keeps a terminal: `put` types a line into it, `get` reads it as its owner does.
 const KEEPER: &str = r#"
@@ -138,6 +138,7 @@ attempt("shm", shared)
 "#,
         confined: outcomes,
         native: outcomes,
+        record: Record::Nothing,
         ..Attack::default()
     }
     .run();

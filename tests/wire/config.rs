@@ -3,7 +3,9 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
+use brattice_protocol::outcome::Cause;
 use brattice_protocol::{DaemonExit, ErrorCode};
 use brattice_tests::{Native, World, WorldBuilder, eventually};
 use rustix::process::Signal;
@@ -43,6 +45,57 @@ fn limits_of_the_users_file_hold() {
     session.request("task.start", json!({"command": "sleep 900"})).unwrap();
     let refusal = session.request("task.start", json!({"command": "true"})).unwrap_err();
     assert!(refusal.is(ErrorCode::Busy), "{refusal:?}");
+    world.finish();
+}
+
+#[test]
+fn the_times_of_calls_are_the_configurations_where_the_toolset_has_none() {
+    let text = "[limits]\ntimeout = \"300ms\"\nmax_timeout = \"700ms\"\nkill_grace = \"200ms\"\n";
+    let world = configured(text).start();
+    let session = world.session("workspace-write").open();
+    let stubborn = "trap '' TERM; sleep 900";
+    let begun = Instant::now();
+    session.run(stubborn).says("(no output)\n[timed out after 300ms]\n[killed by signal: SIGKILL]");
+    // The toolset's own grace was 5 s.
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    session
+        .run_for(60_000, stubborn)
+        .says("(no output)\n[timeout clamped to 700ms]\n[timed out after 700ms]\n[killed by signal: SIGKILL]");
+    let tools = session.request("tools.list", json!({})).unwrap();
+    let described = tools["tools"][0]["description"].as_str().unwrap();
+    for part in
+        ["(300 unless given, 700 at most)", "SIGKILL 200 ms", "`[timeout clamped to 700ms]`"]
+    {
+        assert!(described.contains(part), "{part}: {described}");
+    }
+    let dsh = world.session("workspace-write").with("toolset", json!("dsh")).open();
+    dsh.run("sleep 1; echo done").exits(0).says("done");
+    world.finish();
+}
+
+/// What a command may use is written into its control group, or the session says that it is not limited.
+#[test]
+fn t081_memory_and_processes_of_a_command_are_those_of_the_file() {
+    let world = configured("[limits]\nmemory = \"64MiB\"\npids = 16\n").start();
+    let session = world.session("workspace-write").open();
+    let sandbox = serde_json::to_value(&session.opened().sandbox).unwrap();
+    let layers = sandbox["layers"].as_array().unwrap();
+    let layer = layers.iter().find(|layer| layer["name"] == "cgroup").unwrap();
+    let gap = layer["reason"].as_str().unwrap_or_default();
+    let lacks = |what: &str| layer["state"] == "off" || gap.contains(what);
+    match lacks("memory") {
+        true => assert!(gap.contains("memory"), "{gap}"),
+        false => {
+            let reply = session.run("x=$(head -c 200000000 /dev/zero | tr '\\0' x); echo \"$x\"");
+            assert_eq!(reply.outcome().cause, Cause::OomKilled, "{reply:?}");
+        }
+    }
+    match lacks("pids") {
+        true => assert!(gap.contains("processes") || gap.contains("pids"), "{gap}"),
+        false => {
+            session.run("for i in {1..20}; do sleep 9 & done").holds("fork");
+        }
+    }
     world.finish();
 }
 
@@ -111,20 +164,21 @@ fn a_faulty_file_is_refused_with_its_place_and_what_was_expected() {
     assert_eq!(
         refused("[session]\nmode = \"workspace-write\"\nprotect = []\n"),
         told(
-            "line 3, column 1: unknown field `protect`, expected one of `mode`, `toolset`, `network`, `writable`, \
-             `detached_ttl`, `leftovers`"
+            "line 3, column 1: [session] protect is not enforced by this version, and a file that sets it is refused"
         )
     );
     assert_eq!(
         refused("[session]\ndetached_ttl = \"1 hour\"\n"),
         told(
-            "line 2, column 16: invalid value: string \"1 hour\", expected a duration from 1ms to 8760h, such as \
-             \"500ms\", \"90s\" or \"1h\""
+            "line 2, column 16: [session] detached_ttl: expected a duration from 1ms to 8760h, such as \"500ms\", \
+             \"90s\" or \"2m\", got \"1 hour\""
         )
     );
     assert_eq!(
         refused("[ceiling]\nmax_mode = \"read-only\"\n"),
-        told("line 1, column 1: [ceiling] belongs into the operator's file")
+        told(
+            "line 1, column 1: [ceiling] belongs into the operator's file, /etc/brattice/config.toml"
+        )
     );
     assert!(!world.socket().exists(), "nothing was begun");
 }
@@ -233,7 +287,7 @@ fn sighup_reads_it_again_for_new_sessions_and_a_faulty_one_changes_nothing() {
     world.daemon().signal(Signal::HUP);
     says(&world, "the configuration stays as it was");
     assert!(
-        world.log().contains("line 2, column 14: invalid value: integer `1`"),
+        world.log().contains("line 2, column 14: [limits] open_files: expected a whole number"),
         "{}",
         world.log()
     );

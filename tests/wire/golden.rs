@@ -6,15 +6,17 @@ use std::path::Path;
 
 use brattice_protocol::audit::{Line, Tail, TailParams};
 use brattice_protocol::codec::decode;
+use brattice_protocol::events::{EventNotice, WatchParams, Watching};
 use brattice_protocol::hello::{Hello, HelloParams};
 use brattice_protocol::outcome::CommandOutcome;
 use brattice_protocol::policy::{ExplainParams, Explanation, Policy, ShowParams};
 use brattice_protocol::session::{
     OpenParams, Session, SessionParams, SessionSummary, Turn, UpdateParams,
 };
-use brattice_protocol::status::{DaemonStatus, ShutdownParams};
+use brattice_protocol::status::{DaemonStatus, Reloaded, ShutdownParams};
 use brattice_protocol::task::{
-    Empty, InputParams, KillParams, Output, OutputParams, StartParams, Started, WaitParams, Waited,
+    Empty, InputParams, KillParams, Output, OutputParams, ResizeParams, StartParams, Started,
+    TaskFinished, TaskListParams, TaskStarted, TaskSummary, WaitParams, Waited,
 };
 use brattice_protocol::tools::{
     CallFinished, CallOutput, CallParams, CallResult, CallStarted, CancelParams, ListParams,
@@ -36,7 +38,7 @@ fn params(method: &str, value: Value) -> Result<Value, serde_json::Error> {
         "session.open" => through::<OpenParams>(value),
         "session.resume" | "session.close" | "session.turn" => through::<SessionParams>(value),
         "session.update" => through::<UpdateParams>(value),
-        "session.list" | "daemon.status" => through::<Empty>(value),
+        "session.list" | "daemon.status" | "daemon.reload" => through::<Empty>(value),
         "tools.list" => through::<ListParams>(value),
         "tools.call" => through::<CallParams>(value),
         "tools.cancel" => through::<CancelParams>(value),
@@ -45,9 +47,15 @@ fn params(method: &str, value: Value) -> Result<Value, serde_json::Error> {
         "task.wait" => through::<WaitParams>(value),
         "task.kill" => through::<KillParams>(value),
         "task.input" => through::<InputParams>(value),
+        "task.list" => through::<TaskListParams>(value),
+        "task.resize" => through::<ResizeParams>(value),
+        "task.started" => through::<TaskStarted>(value),
+        "task.finished" => through::<TaskFinished>(value),
         "policy.explain" => through::<ExplainParams>(value),
         "policy.show" => through::<ShowParams>(value),
         "audit.tail" => through::<TailParams>(value),
+        "events.watch" => through::<WatchParams>(value),
+        "event" => through::<EventNotice>(value),
         "daemon.shutdown" => through::<ShutdownParams>(value),
         "call.started" => through::<CallStarted>(value),
         "call.output" => through::<CallOutput>(value),
@@ -70,13 +78,16 @@ fn result(method: &str, value: Value) -> Result<Value, serde_json::Error> {
         "task.start" => through::<Started>(value),
         "task.output" => through::<Output>(value),
         "task.wait" => through::<Waited>(value),
+        "task.list" => through::<Vec<TaskSummary>>(value),
         "policy.explain" => through::<Explanation>(value),
         "policy.show" => through::<Policy>(value),
         "audit.tail" => {
             through::<Vec<Line>>(value["lines"].clone())?;
             through::<Tail>(value)
         }
+        "events.watch" => through::<Watching>(value),
         "daemon.status" => through::<DaemonStatus>(value),
+        "daemon.reload" => through::<Reloaded>(value),
         "error" => through::<RpcError>(value),
         other => panic!("a golden result of an unknown method {other:?}"),
     }

@@ -6,6 +6,7 @@ mod audit;
 mod calls;
 mod config;
 mod control;
+mod events;
 mod golden;
 mod handshake;
 mod messages;

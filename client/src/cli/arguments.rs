@@ -51,7 +51,7 @@ pub(crate) enum Command {
     /// Exits with the command's own status; 128 + n when signal n ended it; 124 when its time was over; 125 when
     /// Brattice failed. Standard input is passed on when it is a pipe or a file. With --json the outcome is one line
     /// of JSON, the last on standard error. Should the daemon go away meanwhile the command goes on, and is followed by
-    /// way of the next one.
+    /// way of the next one. Ctrl-C stops the command: SIGTERM, and SIGKILL after a grace; a second one kills it at once.
     Run(Run),
     /// Start, list, read, wait for and stop background tasks
     ///
@@ -61,7 +61,9 @@ pub(crate) enum Command {
     Task(Task),
     /// Make one tool call
     ///
-    /// Exits with 1 when the call failed as a call; a command's exit code is no failure of the call.
+    /// Exits with 1 when the call failed as a call; a command's exit code is no failure of the call. Without --session the
+    /// call has a session of its own, which ends with it, unless something goes on in the background: then that is named on
+    /// standard error, and the session is closed after the daemon's limit for such sessions, an hour by default.
     Call(Call),
     /// Show the tools that a session declares
     Tools(Tools),
@@ -126,7 +128,7 @@ pub(crate) struct Call {
     /// Its arguments, a JSON object
     #[arg(value_name = "JSON")]
     pub(crate) arguments: String,
-    /// The session to call in [default: a temporary one]
+    /// The session to call in: its id, or the beginning of it [default: one of its own]
     #[arg(
         long,
         value_name = "ID",
@@ -135,7 +137,7 @@ pub(crate) struct Call {
     pub(crate) session: Option<String>,
     #[command(flatten)]
     pub(crate) confinement: Confinement,
-    /// The toolset of the temporary session
+    /// The toolset of the call's own session
     #[arg(long, value_parser = named(&TOOLSETS))]
     pub(crate) toolset: Option<ToolsetName>,
 }
@@ -161,12 +163,12 @@ pub(crate) enum Session {
     List,
     /// Show one session
     Show {
-        /// The session's id
+        /// The session's id, or the beginning of it
         id: String,
     },
     /// Stop a session's tasks and remove it
     Close {
-        /// The session's id
+        /// The session's id, or the beginning of it
         id: String,
     },
 }
@@ -174,8 +176,19 @@ pub(crate) enum Session {
 /// `brattice policy`
 #[derive(Debug, Subcommand)]
 pub(crate) enum Policy {
-    /// Show the rules that a session with these flags is held by
+    /// Show the rules and settings that a session with these flags is held by, and where each comes from
     Show(Confinement),
+    /// Find what is wrong with a configuration file
+    ///
+    /// Exits with 1 when it has faults, each of which is told as FILE:LINE:COLUMN with what was expected. No daemon is
+    /// needed. Who may write to the file is not looked at.
+    Check {
+        /// The file
+        file: PathBuf,
+        /// Take it for the operator's, as /etc/brattice/config.toml is: it may have a [ceiling]
+        #[arg(long)]
+        operator: bool,
+    },
     /// Tell whether such a session may use a path, and why
     Explain {
         /// The path
@@ -201,9 +214,14 @@ pub(crate) enum Daemon {
     },
     /// Show the daemon's state; exits with 1 when none runs
     Status,
+    /// Have the daemon read its configuration again, for sessions that are opened from then on
+    ///
+    /// A faulty file changes nothing. A ceiling that is narrower now holds for open sessions, too.
+    Reload,
     /// Stop the daemon, if one runs, and start another, which keeps the background tasks
     ///
-    /// Calls that somebody waits for are stopped.
+    /// Calls that somebody waits for are stopped. Where the configuration is faulty, or the other one could not start for
+    /// another reason that can be seen before, the one that runs stays.
     Restart,
 }
 

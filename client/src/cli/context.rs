@@ -5,14 +5,15 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use brattice_client::start::{self, RootPolicy, StartOptions};
+use brattice_client::start::{self, RootPolicy, StartError, StartOptions};
 use brattice_client::{Client, ClientError, ConnectOptions, Locations};
 use brattice_protocol::location;
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::arguments::Global;
 use super::failure::Failure;
+use super::plain::plain;
 use super::terminal::{Format, Style};
 
 /// What to do where no daemon answers.
@@ -76,14 +77,10 @@ impl Context {
                 if !first.as_ref().is_err_and(ClientError::is_absent_daemon) {
                     return Ok(first?);
                 }
-                let options = StartOptions {
-                    program: start::find_daemon(),
-                    locations: self.locations.clone(),
-                    root: root_policy(),
-                };
+                let options = self.start_options();
                 let client = start::connect_or_start(socket, identity(), &options).await?;
                 if options.root == RootPolicy::Allow {
-                    eprintln!("{ROOT_NOTE}");
+                    self.note(ROOT_NOTE);
                 }
                 Ok(client)
             }
@@ -95,11 +92,30 @@ impl Context {
         self.absent == Absent::Start
     }
 
+    /// Whether a daemon would start now, in place of the one that runs.
+    pub(crate) async fn check_start(&self) -> Result<(), StartError> {
+        start::check_daemon(&self.start_options()).await
+    }
+
+    fn start_options(&self) -> StartOptions {
+        StartOptions {
+            program: start::find_daemon(),
+            locations: self.locations.clone(),
+            root: root_policy(),
+        }
+    }
+
     /// Says something beside the result on standard error.
     pub(crate) fn note(&self, text: &str) {
+        self.note_data(text, json!({}));
+    }
+
+    /// The same, with fields for programs.
+    pub(crate) fn note_data(&self, text: &str, mut data: Value) {
+        data["note"] = json!(text);
         let told = match self.format {
-            Format::Text => format!("brattice: {text}\n"),
-            Format::Json => format!("{}\n", json!({"note": text})),
+            Format::Text => format!("brattice: {}\n", plain(text)),
+            Format::Json => format!("{data}\n"),
         };
         // Where standard error cannot be written there is nobody left to tell.
         drop(std::io::stderr().write_all(told.as_bytes()));
@@ -145,8 +161,7 @@ fn absolute(path: Option<&Path>) -> Result<Option<OsString>, Failure> {
 }
 
 /// Said by root's client when it started a daemon.
-const ROOT_NOTE: &str = "brattice: started the daemon as root; its confined commands keep no capabilities but those \
-                         for file ownership";
+const ROOT_NOTE: &str = "started the daemon as root; its confined commands keep no capabilities but those for file ownership";
 
 /// Whoever calls as root has decided.
 fn root_policy() -> RootPolicy {

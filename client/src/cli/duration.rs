@@ -1,6 +1,6 @@
 //! Durations as people write and read them.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// A text that is no duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -39,6 +39,11 @@ pub(crate) fn parse(text: &str) -> Result<Duration, DurationError> {
 /// A duration as the wire has it.
 pub(crate) fn milliseconds(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The time, in milliseconds since 1970.
+pub(crate) fn now() -> u64 {
+    milliseconds(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
 }
 
 /// The two largest units of a span of time: `3d 4h`, `2m 5s`, `7s`.

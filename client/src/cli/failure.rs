@@ -12,6 +12,7 @@ use brattice_client::{ClientError, LocationError};
 use brattice_protocol::ErrorCode;
 use serde_json::json;
 
+use super::plain::plain;
 use super::terminal::{Format, Style};
 use crate::commands::LogError;
 use crate::commands::interrupt::Interrupt;
@@ -51,6 +52,8 @@ pub(crate) enum Failure {
     Interrupted(Interrupt),
     #[error("cannot resolve {}", path.display())]
     Path { path: PathBuf, source: io::Error },
+    #[error("cannot read {}", path.display())]
+    Read { path: PathBuf, source: io::Error },
     #[error("cannot find the current folder")]
     CurrentFolder(#[source] io::Error),
     #[error("not valid UTF-8: {}", .0.display())]
@@ -69,18 +72,20 @@ pub(crate) enum Failure {
     NotRun { reason: Option<String> },
     #[error("how the command ended is not known")]
     Lost,
-    #[error("no session {0}")]
-    UnknownSession(String),
-    #[error("{name} begins several sessions: {}", candidates.join(", "))]
+    #[error("no session {}; there are {}", word(name), listed(known))]
+    UnknownSession { name: String, known: Vec<String> },
+    #[error("{name} begins several sessions: {}", listed(candidates))]
     AmbiguousSession { name: String, candidates: Vec<String> },
-    #[error("no task {0}")]
-    UnknownTask(String),
-    #[error("{name} names several tasks: {}", candidates.join(", "))]
+    #[error("no task {}; there are {}", word(name), listed(known))]
+    UnknownTask { name: String, known: Vec<String> },
+    #[error("{name} names several tasks: {}", listed(candidates))]
     AmbiguousTask { name: String, candidates: Vec<String> },
     #[error("the daemon, process {pid}, still runs after {seconds} s")]
     StillThere { pid: u32, seconds: u64 },
     #[error("a restart starts a daemon, which --no-start refuses")]
     RestartRefused,
+    #[error("another daemon would not start, so the one that runs goes on, process {pid}")]
+    NotReplaced { pid: u32, source: StartError },
 }
 
 impl Failure {
@@ -109,8 +114,13 @@ impl Failure {
             Failure::Start(error) => error.hint(),
             Failure::Audit(error) => error.hint(),
             Failure::Location(LocationError::NoState) => Some("set HOME or BRATTICE_STATE"),
-            Failure::UnknownSession(_) => Some("`brattice session list` shows those there are"),
-            Failure::UnknownTask(_) => Some("`brattice task list` shows those there are"),
+            Failure::NotReplaced { source, .. } => source.hint(),
+            Failure::UnknownSession { known, .. } => {
+                (!known.is_empty()).then_some("`brattice session list` tells more of them")
+            }
+            Failure::UnknownTask { known, .. } => {
+                (!known.is_empty()).then_some("`brattice task list` tells more of them")
+            }
             Failure::AmbiguousSession { .. } => Some("more of its id tells them apart"),
             Failure::AmbiguousTask { .. } => {
                 Some("name the task with its session, as they stand there")
@@ -121,7 +131,7 @@ impl Failure {
                 Some("an example: brattice call bash '{\"command\": \"ls\"}'")
             }
             Failure::StillThere { .. } => {
-                Some("its log tells what it waits for; a second SIGTERM ends it at once")
+                Some("its log tells what it waits for; SIGKILL ends it, and background tasks go on")
             }
             Failure::Lost => Some("the daemon's log tells more"),
             Failure::Incomplete => Some("have the command write to a file in the workspace"),
@@ -132,6 +142,7 @@ impl Failure {
             | Failure::Signals(_)
             | Failure::Interrupted(_)
             | Failure::Path { .. }
+            | Failure::Read { .. }
             | Failure::CurrentFolder(_)
             | Failure::NotUtf8(_)
             | Failure::Json { .. }
@@ -173,24 +184,82 @@ impl Failure {
     }
 
     fn text(&self, style: Style) -> String {
-        let mut text = format!("{} {self}\n", style.red("brattice:"));
+        let message = self.to_string();
+        // What the wire calls a field of the parameters people know by that field's name.
+        let message = message.strip_prefix("params.").unwrap_or(&message);
+        let mut text = format!("{} {}\n", style.red("brattice:"), plain(message));
         for cause in self.causes() {
-            text.push_str(&format!("  caused by: {cause}\n"));
+            text.push_str(&format!("  caused by: {}\n", plain(&cause)));
         }
         if let Some(hint) = self.hint() {
-            text.push_str(&format!("  {} {hint}\n", style.bold("hint:")));
+            text.push_str(&format!("  {} {}\n", style.bold("hint:"), plain(hint)));
         }
         text
     }
 
     fn data(&self) -> serde_json::Value {
-        json!({"error": {"message": self.to_string(), "causes": self.causes(), "hint": self.hint()}})
+        data(&self.to_string(), &self.causes(), self.hint())
     }
+}
+
+/// A failure as programs are told it.
+pub(super) fn data(message: &str, causes: &[String], hint: Option<&str>) -> serde_json::Value {
+    json!({"error": {"message": message, "causes": causes, "hint": hint}})
+}
+
+/// How many of the things that there are a failure lists.
+const MOST_LISTED: usize = 8;
+
+/// The first of them, and how many more there are.
+fn listed(things: &[String]) -> String {
+    let first = things.iter().take(MOST_LISTED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match things.len() {
+        0 => "none".to_owned(),
+        count if count > MOST_LISTED => format!("{first} and {} more", count - MOST_LISTED),
+        _ => first,
+    }
+}
+
+/// A name as a word of a sentence, which an empty one is not.
+fn word(name: &str) -> &str {
+    if name.is_empty() { "''" } else { name }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use brattice_protocol::RpcError;
+
+    #[test]
+    fn a_parameter_is_called_by_its_name() {
+        let text = "params.label: expected at most 200 characters, got 300";
+        let failure = Failure::Client(ClientError::Rpc(RpcError::new(ErrorCode::Invalid, text)));
+        let told = "brattice: label: expected at most 200 characters, got 300\n";
+        assert_eq!(failure.text(Style::Plain), told);
+        assert_eq!(failure.data()["error"]["message"], text);
+    }
+
+    #[test]
+    fn what_there_is_is_listed_in_bounds() {
+        let known = |count: usize| (1..=count).map(|n| format!("bash-{n}")).collect();
+        let told =
+            |count| Failure::UnknownTask { name: "x".into(), known: known(count) }.to_string();
+        assert_eq!(told(0), "no task x; there are none");
+        let none = Failure::UnknownSession { name: "x".into(), known: Vec::new() };
+        assert_eq!(none.text(Style::Plain), "brattice: no session x; there are none\n");
+        assert_eq!(told(2), "no task x; there are bash-1, bash-2");
+        assert!(told(10).ends_with("bash-8 and 2 more"), "{}", told(10));
+    }
+
+    #[test]
+    fn nothing_that_others_named_reaches_the_terminal_as_a_command() {
+        let failure = Failure::Arguments {
+            tool: "\u{1b}[2J".into(),
+            source: serde_json::from_str::<u8>("x").unwrap_err(),
+        };
+        let told = failure.text(Style::Plain);
+        assert!(told.starts_with("brattice: the arguments of \\u{1b}[2J are no"), "{told}");
+    }
 
     #[test]
     fn a_failure_names_the_thing_its_causes_and_the_way_out() {

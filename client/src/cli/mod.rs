@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  arguments ──▶ context (where, and whether to start a daemon) ──▶ commands::perform ──▶ exit status
-//!                                                                        └── failure ──▶ stderr, 125
+//!      └─ fault ──▶ usage ──▶ stderr, 125                                   └── failure ──▶ stderr, 125
 //! ```
 
 pub(crate) mod arguments;
@@ -12,9 +12,11 @@ pub(crate) mod context;
 pub(crate) mod duration;
 pub(crate) mod failure;
 mod launch;
+pub(crate) mod plain;
 pub(crate) mod program;
 pub(crate) mod task;
 pub(crate) mod terminal;
+mod usage;
 
 pub(crate) use context::Context;
 pub(crate) use failure::Failure;

@@ -13,8 +13,9 @@ use super::duration;
 pub(crate) enum Task {
     /// Start a command in the background and print its name, SESSION/TASK
     ///
-    /// It outlives this program and the daemon. Its session has no client then: it is closed, and the task with it,
-    /// where nobody resumes it within the daemon's limit for such sessions, an hour by default.
+    /// It outlives this program and the daemon. Its session has no client then: it is closed, and the task with it, where
+    /// nobody resumes it, waits for its tasks or follows them within the daemon's limit for such sessions, an hour by
+    /// default.
     #[command(after_help = START_EXAMPLES)]
     Start(Box<Start>),
     /// List the tasks of all sessions, running and finished
@@ -37,13 +38,17 @@ pub(crate) enum Task {
     Wait(Target),
     /// Stop a task and everything that it started
     ///
-    /// Returns at once; `brattice task wait` tells when nothing of it is left.
+    /// All of it gets SIGTERM, and SIGKILL after a grace of 5 seconds. Returns at once; `brattice task wait` tells when
+    /// nothing of it is left.
     Kill {
         #[command(flatten)]
         target: Target,
         /// Why, for the record
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
+        /// Kill it at once, without the grace or what is left of it
+        #[arg(long)]
+        force: bool,
     },
     /// Write to a task that was started with --stdin or --tty
     #[command(after_help = INPUT_EXAMPLES)]

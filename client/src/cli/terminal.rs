@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _};
 
 use super::arguments::Global;
+use super::plain::plain;
 
 /// Whom the output is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,12 +75,14 @@ impl Style {
     }
 }
 
-/// Rows in columns, two spaces apart; the last column is not padded.
+/// Rows in columns, two spaces apart; the last column is not padded. Cells may hold any text.
 pub(crate) fn columns<const N: usize>(rows: &[[String; N]]) -> String {
+    let rows: Vec<[String; N]> =
+        rows.iter().map(|row| std::array::from_fn(|column| plain(&row[column]))).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
     let widths: [usize; N] = std::array::from_fn(|column| width(column).unwrap_or(0));
     let mut text = String::new();
-    for row in rows {
+    for row in &rows {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(widths) {
             line.push_str(&format!("{cell:width$}  "));
@@ -98,6 +101,8 @@ mod tests {
     fn columns_are_as_wide_as_their_widest_cell() {
         let rows = [["a", "bbb", "c"], ["aaaa", "b", ""]].map(|row| row.map(str::to_owned));
         assert_eq!(columns(&rows), "a     bbb  c\naaaa  b\n");
+        let hostile = [["\u{1b}[2J", "x"]].map(|row| row.map(str::to_owned));
+        assert_eq!(columns(&hostile), "\\u{1b}[2J  x\n");
     }
 
     #[test]

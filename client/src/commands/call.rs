@@ -1,18 +1,22 @@
 //! `brattice call`: one tool call, for scripts.
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::time::SystemTime;
 
-use brattice_client::Client;
-use brattice_protocol::session::{OpenParams, Session};
-use brattice_protocol::tools::{CallParams, CallResult, CancelParams};
-use brattice_protocol::{CallId, SessionId};
-use serde_json::{Map, Value};
+use brattice_client::{Client, ClientError};
+use brattice_protocol::session::OpenParams;
+use brattice_protocol::task::{KillParams, TaskListParams, TaskSummary};
+use brattice_protocol::tools::{CallParams, CallResult, CancelParams, Content};
+use brattice_protocol::{CallId, SessionId, TaskId};
+use serde_json::{Map, Value, json};
 
 use super::interrupt::{Interrupt, Interrupts};
-use super::temporary::in_session;
+use super::sessions;
+use super::temporary::{close, open};
 use crate::cli::arguments::Call;
 use crate::cli::context::print;
+use crate::cli::plain::plain_lines;
 use crate::cli::terminal::{Format, Style};
 use crate::cli::{Context, Failure};
 
@@ -20,6 +24,23 @@ use crate::cli::{Context, Failure};
 struct Ended {
     result: CallResult,
     interrupt: Option<Interrupt>,
+    /// What goes on in a session that was kept for it.
+    left: Option<Left>,
+}
+
+/// Background tasks, and their session.
+struct Left {
+    session: SessionId,
+    tasks: Vec<TaskId>,
+}
+
+/// Whose session a call is made in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whose {
+    /// This program's own.
+    Ours,
+    /// Somebody else's, with tasks of theirs.
+    Theirs,
 }
 
 /// Makes the call and shows its result. Exit status 1 if it failed as a call.
@@ -30,23 +51,25 @@ pub(crate) async fn call(context: &Context, arguments: Call) -> Result<ExitCode,
     let title = title(&tool, &arguments);
     let params = |session| CallParams { session, call: Some(fresh_id()), name: tool, arguments };
     let ended = match session {
-        Some(id) => {
+        Some(prefix) => {
             let client = context.operator().await?;
+            let sessions = client.session_list().await?;
+            let session = sessions::find(&sessions, &prefix)?.session.clone();
             announce(context, &title)?;
             let mut interrupts = Interrupts::listen()?;
-            make(&client, &params(SessionId::new(id)), &mut interrupts).await?
+            make(&client, &params(session), Whose::Theirs, &mut interrupts).await?
         }
         None => {
             let open = OpenParams { toolset, ..confinement.open_params("brattice call")? };
             let client = context.agent().await?;
             announce(context, &title)?;
-            let work = async |session: &Session, interrupts: &mut Interrupts| {
-                make(&client, &params(session.session.clone()), interrupts).await
-            };
-            in_session(&client, &open, work).await?
+            alone(&client, &open, params).await?
         }
     };
     let shown = context.show("the result", &ended.result, |_| text(&ended.result))?;
+    if let Some(left) = &ended.left {
+        tell(context, left);
+    }
     Ok(match (ended.interrupt, ended.result.is_error) {
         (Some(interrupt), _) => ExitCode::from(interrupt.exit_status()),
         (None, true) => ExitCode::FAILURE,
@@ -54,16 +77,76 @@ pub(crate) async fn call(context: &Context, arguments: Call) -> Result<ExitCode,
     })
 }
 
-/// Waits for the result. The first signal cancels the call, a second one gives it up.
+/// Makes the call in a session of its own, which ends with it unless the call left something running: its result has said
+/// that it goes on, and so it does.
+async fn alone(
+    client: &Client,
+    open_params: &OpenParams,
+    params: impl FnOnce(SessionId) -> CallParams,
+) -> Result<Ended, Failure> {
+    let mut interrupts = Interrupts::listen()?;
+    let session = open(client, open_params, &mut interrupts).await?;
+    let made = async {
+        let params = params(session.session.clone());
+        let ended = make(client, &params, Whose::Ours, &mut interrupts).await?;
+        let running = match ended.interrupt {
+            // Where that cannot be found out the result is worth telling all the same.
+            None => interrupts.guard(running(client, &session.session)).await.unwrap_or_default(),
+            Some(_) => Vec::new(),
+        };
+        Ok((ended, running))
+    };
+    match made.await {
+        Ok((ended, tasks)) if !tasks.is_empty() => {
+            Ok(Ended { left: Some(Left { session: session.session, tasks }), ..ended })
+        }
+        made => {
+            let made = made.map(|(ended, _)| ended);
+            let mut ended = close(client, &session, &mut interrupts, made).await?;
+            forget_files(&mut ended.result);
+            Ok(ended)
+        }
+    }
+}
+
+fn tell(context: &Context, Left { session, tasks }: &Left) {
+    let names: Vec<String> = tasks.iter().map(|task| format!("{session}/{task}")).collect();
+    let text = format!("in the background, in a session of its own: {}", names.join(", "));
+    context.note_data(&text, json!({"session": session, "tasks": tasks}));
+}
+
+/// The background tasks of a session that run.
+async fn running(client: &Client, session: &SessionId) -> Result<Vec<TaskId>, ClientError> {
+    let tasks = client.task_list(&TaskListParams { session: session.clone() }).await?;
+    let runs = |task: &TaskSummary| task.background && !task.status.is_final();
+    Ok(tasks.into_iter().filter(runs).map(|task| task.task).collect())
+}
+
+/// The session is gone, and the files of its output with it: the result says so instead of naming them.
+fn forget_files(result: &mut CallResult) {
+    for stream in ["stdout", "stderr"] {
+        let facts = result.structured_content.get_mut(stream).and_then(Value::as_object_mut);
+        let Some(Value::String(file)) = facts.and_then(|facts| facts.remove("file")) else {
+            continue;
+        };
+        for Content::Text { text } in &mut result.content {
+            *text = text.replace(&format!("full output: {file}]"), "file unavailable]");
+        }
+    }
+}
+
+/// Waits for the result. The first signal cancels the call. A second one kills what a session of ours runs, and gives up
+/// waiting in another one; so does a third.
 async fn make(
     client: &Client,
     params: &CallParams,
+    whose: Whose,
     interrupts: &mut Interrupts,
 ) -> Result<Ended, Failure> {
     let calling = client.tools_call(params);
     tokio::pin!(calling);
     let interrupt = tokio::select! {
-        result = &mut calling => return Ok(Ended { result: result?, interrupt: None }),
+        result = &mut calling => return Ok(Ended { result: result?, interrupt: None, left: None }),
         interrupt = interrupts.next() => interrupt,
     };
     let cancelled = async {
@@ -72,8 +155,31 @@ async fn make(
         }
         calling.await
     };
-    let result = interrupts.guard(cancelled).await?;
-    Ok(Ended { result, interrupt: Some(interrupt) })
+    tokio::pin!(cancelled);
+    let result = tokio::select! {
+        result = &mut cancelled => result?,
+        _ = interrupts.next() => match whose {
+            Whose::Theirs => return Err(Failure::Interrupted(interrupt)),
+            Whose::Ours => {
+                let killed = async {
+                    kill_all(client, &params.session).await?;
+                    cancelled.await
+                };
+                interrupts.guard(killed).await?
+            }
+        },
+    };
+    Ok(Ended { result, interrupt: Some(interrupt), left: None })
+}
+
+/// Kills whatever a session runs, at once.
+async fn kill_all(client: &Client, session: &SessionId) -> Result<(), ClientError> {
+    let tasks = client.task_list(&TaskListParams { session: session.clone() }).await?;
+    for TaskSummary { task, .. } in tasks.into_iter().filter(|task| !task.status.is_final()) {
+        let (session, reason) = (session.clone(), Some("a second signal".to_owned()));
+        client.task_kill(&KillParams { session, task, reason, force: true }).await?;
+    }
+    Ok(())
 }
 
 /// An id that no other call of the session has: the session may be another program's.
@@ -84,7 +190,7 @@ fn fresh_id() -> CallId {
 
 fn announce(context: &Context, title: &str) -> Result<(), Failure> {
     match context.format {
-        Format::Text => print(format!("{}\n", Style::of_stdout().bold(title))),
+        Format::Text => print(format!("{}\n", Style::of_stdout().bold(&plain_lines(title)))),
         Format::Json => Ok(()),
     }
 }
@@ -97,8 +203,12 @@ fn title(tool: &str, arguments: &Map<String, Value>) -> String {
     }
 }
 
+/// The text for people. Some toolsets pass on what commands print as it is, which no terminal is to act on.
 fn text(result: &CallResult) -> String {
     let mut text = result.text();
+    if std::io::stdout().is_terminal() {
+        text = plain_lines(&text);
+    }
     if !text.ends_with('\n') {
         text.push('\n');
     }
@@ -110,6 +220,23 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn files_that_went_with_the_session_are_not_named() {
+        let text = |cut: &str| format!("tail\n[stdout truncated: 9 bytes omitted; {cut}]");
+        let result = |cut: &str, stdout: Value| CallResult {
+            content: vec![Content::Text { text: text(cut) }],
+            is_error: false,
+            structured_content: json!({"stdout": stdout, "stderr": null}),
+            meta: Map::new(),
+        };
+        let mut told = result(
+            "full output: /s/bash-1.stdout",
+            json!({"file": "/s/bash-1.stdout", "bytes": 9}),
+        );
+        forget_files(&mut told);
+        assert_eq!(told, result("file unavailable", json!({"bytes": 9})));
+    }
 
     #[test]
     fn a_title_shows_the_command() {

@@ -1,4 +1,4 @@
-//! `brattice daemon`: start, stop, restart and status, by way of the operators' socket.
+//! `brattice daemon`: start, stop, restart, reload and status, by way of the operators' socket.
 
 use std::os::fd::OwnedFd;
 use std::process::ExitCode;
@@ -14,18 +14,20 @@ use tokio::time::{sleep, timeout};
 
 use crate::cli::arguments::Daemon;
 use crate::cli::duration::words;
+use crate::cli::plain::plain;
 use crate::cli::terminal::columns;
 use crate::cli::{Context, Failure};
 
 /// How long a daemon that was told to stop may answer; its calls get their grace before they are killed.
 const STOP: Duration = Duration::from_secs(60);
 
-/// Performs `daemon start`, `daemon stop`, `daemon status` or `daemon restart`.
+/// Performs `daemon start`, `daemon stop`, `daemon status`, `daemon reload` or `daemon restart`.
 pub(crate) async fn daemon(context: &Context, arguments: Daemon) -> Result<ExitCode, Failure> {
     match arguments {
         Daemon::Start => start(context).await,
         Daemon::Stop { drain } => stop(context, ShutdownParams { drain }).await,
         Daemon::Status => status(context).await,
+        Daemon::Reload => reload(context).await,
         Daemon::Restart => restart(context).await,
     }
 }
@@ -35,7 +37,7 @@ async fn start(context: &Context) -> Result<ExitCode, Failure> {
     let status = context.operator().await?.daemon_status().await?;
     context.show("the daemon's state", &status, |_| {
         let how = if ran_before { "already running" } else { "started" };
-        format!("{how}: process {} at {}\n", status.pid, status.socket)
+        format!("{how}: process {} at {}\n", status.pid, plain(&status.socket))
     })
 }
 
@@ -47,10 +49,15 @@ async fn stop(context: &Context, params: ShutdownParams) -> Result<ExitCode, Fai
     context.show("the answer", &data, |_| format!("stopped: process {pid}\n"))
 }
 
-/// Ends the daemon in order, and starts another: the background tasks go on meanwhile.
+/// Ends the daemon in order, and starts another: the background tasks go on meanwhile. Not before it is known that the
+/// other one can start.
 async fn restart(context: &Context) -> Result<ExitCode, Failure> {
     if !context.may_start() {
         return Err(Failure::RestartRefused);
+    }
+    if let Some(client) = context.running_daemon().await? {
+        let pid = client.daemon_status().await?.pid;
+        context.check_start().await.map_err(|source| Failure::NotReplaced { pid, source })?;
     }
     let before = end(context, ShutdownParams { drain: false }).await?;
     let status = context.operator().await?.daemon_status().await?;
@@ -60,7 +67,7 @@ async fn restart(context: &Context) -> Result<ExitCode, Failure> {
             Some(before) => format!("restarted: process {} instead of {before}", status.pid),
             None => format!("started: process {}, for none ran", status.pid),
         };
-        format!("{how}, at {}\n{}\n", status.socket, kept(status.running))
+        format!("{how}, at {}\n{}\n", plain(&status.socket), kept(status.running))
     })
 }
 
@@ -139,8 +146,21 @@ async fn status(context: &Context) -> Result<ExitCode, Failure> {
     context.show("the daemon's state", &status, |_| describe(&status))
 }
 
+async fn reload(context: &Context) -> Result<ExitCode, Failure> {
+    let Some(client) = context.running_daemon().await? else {
+        context.show("the answer", &json!(null), |_| absent(context))?;
+        return Ok(ExitCode::FAILURE);
+    };
+    let reloaded = client.daemon_reload().await?;
+    context.show("the answer", &reloaded, |_| match reloaded.files.as_slice() {
+        [] => "reloaded: no configuration file is there\n".to_owned(),
+        files => format!("reloaded: {}\n", files.join(", ")),
+    })
+}
+
 fn absent(context: &Context) -> String {
-    format!("no daemon runs at {}\n", context.locations.control_socket.display())
+    let socket = context.locations.control_socket.display().to_string();
+    format!("no daemon runs at {}\n", plain(&socket))
 }
 
 fn describe(status: &DaemonStatus) -> String {

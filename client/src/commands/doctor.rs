@@ -7,6 +7,7 @@ use brattice_protocol::hello::Peer;
 use brattice_protocol::{Layer, LayerName, LayerReport, LayerState};
 use serde::Serialize;
 
+use crate::cli::plain::plain;
 use crate::cli::terminal::Style;
 use crate::cli::{Context, Failure};
 
@@ -37,7 +38,8 @@ pub(crate) async fn doctor(context: &Context) -> Result<ExitCode, Failure> {
 
 fn describe(diagnosis: &Diagnosis<'_>, style: Style) -> String {
     let Diagnosis { daemon, socket, sandbox, .. } = diagnosis;
-    let mut text = format!("{} {} at {socket}\n", daemon.name, daemon.version);
+    let at = plain(&format!("{} {} at {socket}", daemon.name, daemon.version));
+    let mut text = format!("{at}\n");
     text.push_str(&match sandbox.landlock_abi {
         0 => "this kernel has no Landlock\n\n".to_owned(),
         abi => format!("this kernel has Landlock ABI {abi}\n\n"),
@@ -64,7 +66,7 @@ fn paragraph(layer: &Layer, style: Style) -> String {
     };
     let mut text = format!("{:<16} {state}\n", name(layer.name));
     if let Some(reason) = &layer.reason {
-        text.push_str(&format!("  {reason}\n"));
+        text.push_str(&format!("  {}\n", plain(reason)));
     }
     text
 }
@@ -91,7 +93,7 @@ mod tests {
         let daemon = Peer { name: "bratticed".into(), version: "1".into() };
         let diagnosis = Diagnosis {
             daemon: &daemon,
-            socket: "/s".into(),
+            socket: "/s\u{1b}".into(),
             sandbox: &sandbox,
             confined_modes: sandbox.missing().is_none(),
         };
@@ -105,7 +107,7 @@ mod tests {
                 Layer::on(LayerName::Seccomp),
                 Layer::with(LayerName::Landlock, LayerState::Missing, "ENOSYS; use another kernel"),
             ]),
-            "bratticed 1 at /s\nthis kernel has no Landlock\n\nseccomp          on\n\
+            "bratticed 1 at /s\\u{1b}\nthis kernel has no Landlock\n\nseccomp          on\n\
              landlock         missing\n  ENOSYS; use another kernel\n\n\
              commands cannot run in read-only and workspace-write: landlock is missing\n"
         );
@@ -115,7 +117,7 @@ mod tests {
     fn a_layer_that_no_mode_needs_stops_nothing() {
         assert_eq!(
             told(vec![Layer::with(LayerName::Cgroup, LayerState::Off, "nothing is limited")]),
-            "bratticed 1 at /s\nthis kernel has no Landlock\n\ncgroup           off\n  \
+            "bratticed 1 at /s\\u{1b}\nthis kernel has no Landlock\n\ncgroup           off\n  \
              nothing is limited\n\ncommands can run in read-only and workspace-write\n"
         );
     }

@@ -1,13 +1,19 @@
 //! SIGINT, SIGTERM, SIGHUP and SIGQUIT: a person or a supervisor wants the command to end.
 //!
-//! What is done about it is each command's part: the first asks for the end, a second one insists.
+//! What is done about it is each command's part: the first asks for the end, a second one insists, and another one after
+//! that waits for nothing any more.
 
 use std::future::Future;
 use std::io;
+use std::time::{Duration, Instant};
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::cli::Failure;
+
+/// What comes within this time of a signal is that one again: timeout(1) signals its child and then its group, which the
+/// child is in, and a terminal signals programs to which their parents pass the signal on, too. Nobody who insists is as fast.
+const ECHO: Duration = Duration::from_millis(200);
 
 /// One of the signals that ask for the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +62,24 @@ impl Interrupt {
 #[derive(Debug)]
 pub(crate) struct Interrupts {
     signals: [Option<Signal>; 4],
+    wishes: Wishes,
+}
+
+/// Tells another wish from an echo of the one before.
+#[derive(Debug, Default)]
+struct Wishes {
+    last: Option<Instant>,
+}
+
+impl Wishes {
+    /// Whether what came now is another wish.
+    fn is_another(&mut self, now: Instant) -> bool {
+        let is_echo = self.last.is_some_and(|last| now.saturating_duration_since(last) < ECHO);
+        if !is_echo {
+            self.last = Some(now);
+        }
+        !is_echo
+    }
 }
 
 impl Interrupts {
@@ -68,11 +92,20 @@ impl Interrupts {
                 *slot = Some(signal(interrupt.kind()).map_err(Failure::Signals)?);
             }
         }
-        Ok(Interrupts { signals })
+        Ok(Interrupts { signals, wishes: Wishes::default() })
     }
 
-    /// The next signal. Never ready if all are ignored.
+    /// The next signal that is no echo of the one before. Never ready if all are ignored.
     pub(crate) async fn next(&mut self) -> Interrupt {
+        loop {
+            let interrupt = self.any().await;
+            if self.wishes.is_another(Instant::now()) {
+                return interrupt;
+            }
+        }
+    }
+
+    async fn any(&mut self) -> Interrupt {
         async fn one(signal: &mut Option<Signal>, interrupt: Interrupt) -> Interrupt {
             if let Some(signal) = signal
                 && signal.recv().await.is_some()
@@ -121,6 +154,14 @@ mod tests {
     #[test]
     fn exit_statuses_are_those_of_a_shell() {
         assert_eq!(Interrupt::ALL.map(Interrupt::exit_status), [130, 143, 129, 131]);
+    }
+
+    #[test]
+    fn an_echo_is_no_second_wish() {
+        let (mut wishes, begun) = (Wishes::default(), Instant::now());
+        let told = [0, 1, 199, 200, 210, 399, 400].map(Duration::from_millis);
+        let others = told.map(|after| wishes.is_another(begun + after));
+        assert_eq!(others, [true, false, false, true, false, false, true]);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! What each command does: a file per command, named as it is typed.
 //!
-//! [`temporary`] opens sessions that end with their command, [`interrupt`] knows what a Ctrl-C means, [`follow`] stays with a
-//! task over whatever becomes of the daemon. Arguments and
-//! words for failures are [`crate::cli`]'s part.
+//! [`temporary`] opens sessions that end with their command, [`sessions`] finds the one that somebody means, [`interrupt`]
+//! knows what a Ctrl-C means, [`follow`] stays with a task over whatever becomes of the daemon. Arguments and words for
+//! failures are [`crate::cli`]'s part.
 
 mod audit;
 mod call;
@@ -15,6 +15,7 @@ pub(crate) mod interrupt;
 mod policy;
 mod run;
 mod session;
+mod sessions;
 mod task;
 mod temporary;
 mod tools;

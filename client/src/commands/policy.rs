@@ -1,8 +1,11 @@
-//! `brattice policy`: the rules a session would be held by, and one path's verdict under them.
+//! `brattice policy`: the rules and settings a session would be held by, one path's verdict under them, and a file's faults.
+
+mod check;
 
 use std::path::Path;
 use std::process::ExitCode;
 
+use brattice_protocol::config::{Layer, Setting};
 use brattice_protocol::policy::{ExplainParams, Explanation, Policy, ShowParams};
 use brattice_protocol::{Access, Mode, Operation};
 use serde::Serialize;
@@ -10,13 +13,17 @@ use serde::Serialize;
 use super::temporary::in_session;
 use crate::cli::arguments::{Confinement, Policy as Arguments};
 use crate::cli::confinement::absolute_text;
+use crate::cli::plain::plain;
 use crate::cli::terminal::{Style, columns};
 use crate::cli::{Context, Failure};
 
-/// Performs `policy show` or `policy explain`.
+/// Performs `policy show`, `policy check` or `policy explain`.
 pub(crate) async fn policy(context: &Context, arguments: Arguments) -> Result<ExitCode, Failure> {
     match arguments {
         Arguments::Show(confinement) => show(context, &confinement).await,
+        Arguments::Check { file, operator } => {
+            check::check(context, &file, check::author(&file, operator))
+        }
         Arguments::Explain { path, write, confinement } => {
             let question = Question::about(&path, if write { Wish::Write } else { Wish::Read })?;
             explain(context, &confinement, question).await
@@ -38,10 +45,19 @@ async fn show(context: &Context, confinement: &Confinement) -> Result<ExitCode, 
 fn rules(policy: &Policy, style: Style) -> String {
     let mut text =
         format!("mode     {}\nnetwork  {}\n\n", style.bold(policy.mode.as_str()), policy.network);
-    if !policy.mode.is_confined() {
+    if policy.mode.is_confined() {
+        text.push_str(&grants(policy));
+    } else {
         text.push_str("commands are not confined: no rules\n");
-        return text;
     }
+    if !policy.settings.is_empty() {
+        text.push('\n');
+        text.push_str(&settings(&policy.settings));
+    }
+    text
+}
+
+fn grants(policy: &Policy) -> String {
     let rows: Vec<_> = policy
         .grants
         .iter()
@@ -53,8 +69,21 @@ fn rules(policy: &Policy, style: Style) -> String {
             ]
         })
         .collect();
-    text.push_str(&columns(&rows));
-    text
+    columns(&rows)
+}
+
+/// Each setting with where it comes from: the file and line, else who or what says it.
+fn settings(settings: &[Setting]) -> String {
+    let row = |Setting { key, value, layer, place }: &Setting| {
+        let layer = match layer {
+            Layer::BuiltIn => "built in",
+            Layer::Operator => "operator",
+            Layer::User => "user",
+            Layer::Session => "session",
+        };
+        [key.clone(), value.clone(), layer.to_owned(), place.clone().unwrap_or_default()]
+    };
+    columns(&settings.iter().map(row).collect::<Vec<_>>())
 }
 
 fn access(access: Access) -> &'static str {
@@ -136,9 +165,9 @@ fn sentence(explained: &Explained<'_>, style: Style) -> String {
         (None, Some(layer)) => format!("by {layer}: no rule of this session covers it"),
         (None, None) => "commands are not confined".to_owned(),
     };
-    let mut text = format!("{verb} {asked}: {answer} in {mode}, {why}\n");
+    let mut text = format!("{verb} {}: {answer} in {mode}, {}\n", plain(asked), plain(&why));
     if path != asked {
-        text.push_str(&format!("  the path leads to {path}\n"));
+        text.push_str(&format!("  the path leads to {}\n", plain(path)));
     }
     if let Some(needed) = verdict.mode_needed {
         text.push_str(&format!("  the narrowest mode that allows it: {needed}\n"));
@@ -167,6 +196,31 @@ mod tests {
         let fresh = "/dev/brattice-none/x";
         assert_eq!(question(fresh, Wish::Read), expected(fresh, Operation::Read));
         assert_eq!(question(fresh, Wish::Write), expected(fresh, Operation::Create));
+    }
+
+    #[test]
+    fn settings_are_told_with_where_each_comes_from() {
+        let setting = |key: &str, value: &str, layer, place: Option<&str>| Setting {
+            key: key.to_owned(),
+            value: value.to_owned(),
+            layer,
+            place: place.map(str::to_owned),
+        };
+        let told = settings(&[
+            setting("[session] mode", "read-only", Layer::User, Some("/c.toml:2")),
+            setting("[limits] max_tasks", "64", Layer::BuiltIn, None),
+        ]);
+        let lines: Vec<Vec<&str>> = told
+            .lines()
+            .map(|line| line.split("  ").map(str::trim).filter(|word| !word.is_empty()).collect())
+            .collect();
+        assert_eq!(
+            lines,
+            [
+                vec!["[session] mode", "read-only", "user", "/c.toml:2"],
+                vec!["[limits] max_tasks", "64", "built in"],
+            ]
+        );
     }
 
     #[test]

@@ -1,16 +1,15 @@
 //! `brattice session`: all sessions of the daemon, by way of the operators' socket.
 
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use brattice_client::Client;
-use brattice_protocol::SessionId;
 use brattice_protocol::session::SessionSummary;
 use serde_json::json;
 
+use super::sessions;
 use crate::cli::arguments::Session;
-use crate::cli::duration::words;
-use crate::cli::terminal::columns;
+use crate::cli::duration::{now, words};
+use crate::cli::terminal::{Format, columns};
 use crate::cli::{Context, Failure};
 
 /// Performs `session list`, `session show` or `session close`.
@@ -19,37 +18,37 @@ pub(crate) async fn session(context: &Context, arguments: Session) -> Result<Exi
     match arguments {
         Session::List => {
             let sessions = client.session_list().await?;
+            if sessions.is_empty() && context.format == Format::Text {
+                context.note("no sessions");
+                return Ok(ExitCode::SUCCESS);
+            }
             context.show("the sessions", &sessions, |_| list(&sessions))
         }
         Session::Show { id } => {
-            let found = find(&client, &id).await?;
-            context.show("the session", &found, |_| describe(&found))
+            let sessions = client.session_list().await?;
+            let found = sessions::find(&sessions, &id)?;
+            context.show("the session", found, |_| describe(found))
         }
         Session::Close { id } => {
-            let session = SessionId::new(&id);
-            client.session_close(&session).await?;
-            context.show("the answer", &json!({"closed": session}), |_| format!("closed {id}\n"))
+            let sessions = client.session_list().await?;
+            let session = &sessions::find(&sessions, &id)?.session;
+            client.session_close(session).await?;
+            let data = json!({"closed": session});
+            context.show("the answer", &data, |_| format!("closed {session}\n"))
         }
     }
-}
-
-async fn find(client: &Client, id: &str) -> Result<SessionSummary, Failure> {
-    let sessions = client.session_list().await?;
-    let found = sessions.into_iter().find(|summary| summary.session.as_str() == id);
-    found.ok_or_else(|| Failure::UnknownSession(id.to_owned()))
 }
 
 fn list(sessions: &[SessionSummary]) -> String {
-    if sessions.is_empty() {
-        return "no sessions\n".to_owned();
-    }
-    let head = ["SESSION", "MODE", "RUNNING", "CLIENT", "AGE", "WORKSPACE"].map(str::to_owned);
+    let head =
+        ["SESSION", "LABEL", "MODE", "STATE", "RUNNING", "AGE", "WORKSPACE"].map(str::to_owned);
     let rows = sessions.iter().map(|summary| {
         [
             summary.session.to_string(),
+            label(summary),
             summary.mode.to_string(),
+            state(summary).to_owned(),
             summary.running.to_string(),
-            client_state(summary).to_owned(),
             words(age(summary.opened)),
             summary.workspace.clone(),
         ]
@@ -60,24 +59,70 @@ fn list(sessions: &[SessionSummary]) -> String {
 fn describe(summary: &SessionSummary) -> String {
     let facts = [
         ("session", summary.session.to_string()),
-        ("label", summary.label.clone().unwrap_or_else(|| "none".to_owned())),
+        ("label", label(summary)),
         ("workspace", summary.workspace.clone()),
         ("mode", summary.mode.to_string()),
         ("toolset", summary.toolset.as_str().to_owned()),
         ("network", summary.network.to_string()),
-        ("client", client_state(summary).to_owned()),
+        ("state", state_in_full(summary).to_owned()),
         ("running tasks", summary.running.to_string()),
         ("opened", format!("{} ago", words(age(summary.opened)))),
     ];
     columns(&facts.map(|(name, value)| [name.to_owned(), value]))
 }
 
-fn client_state(summary: &SessionSummary) -> &'static str {
-    if summary.attached { "attached" } else { "gone" }
+fn label(summary: &SessionSummary) -> String {
+    sessions::label(summary).unwrap_or("-").to_owned()
+}
+
+/// Whether something can start in it, and if so whether a client holds it.
+fn state(summary: &SessionSummary) -> &'static str {
+    match (summary.lost, summary.attached) {
+        (true, _) => "lost",
+        (false, true) => "attached",
+        (false, false) => "detached",
+    }
+}
+
+fn state_in_full(summary: &SessionSummary) -> &'static str {
+    match (summary.lost, summary.attached) {
+        (true, _) => "lost: its supervisor died, nothing starts in it, what it printed can be read",
+        (false, true) => "attached: a client holds it",
+        (false, false) => "detached: it is closed when nobody resumes it in time",
+    }
 }
 
 /// How long ago that was; nothing where the clocks disagree.
 fn age(opened: u64) -> Duration {
-    let opened = SystemTime::UNIX_EPOCH + Duration::from_secs(opened);
-    opened.elapsed().unwrap_or_default()
+    Duration::from_millis(now().saturating_sub(opened))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sessions::tests::session;
+    use super::*;
+
+    #[test]
+    fn a_list_tells_labels_and_what_is_lost_and_a_label_moves_no_cursor() {
+        let all = [
+            SessionSummary {
+                label: Some("build \u{1b}[2J".into()),
+                attached: true,
+                opened: now(),
+                ..session("0199aaaa")
+            },
+            SessionSummary { lost: true, opened: u64::MAX, ..session("0199bbbb") },
+            SessionSummary { running: 2, opened: now(), ..session("0199cccc") },
+        ];
+        let expected = "\
+SESSION   LABEL            MODE             STATE     RUNNING  AGE  WORKSPACE
+0199aaaa  build \\u{1b}[2J  workspace-write  attached  0        0s   /w
+0199bbbb  -                workspace-write  lost      0        0s   /w
+0199cccc  -                workspace-write  detached  2        0s   /w
+";
+        assert_eq!(list(&all), expected);
+        let shown = describe(&all[0]);
+        assert!(shown.contains("label          build \\u{1b}[2J\n"), "{shown}");
+        assert!(describe(&all[1]).contains("state          lost: its supervisor died"));
+    }
 }

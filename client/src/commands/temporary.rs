@@ -18,6 +18,16 @@ pub(crate) async fn in_session<T>(
     let mut interrupts = Interrupts::listen()?;
     let session = open(client, params, &mut interrupts).await?;
     let outcome = work(&session, &mut interrupts).await;
+    close(client, &session, &mut interrupts, outcome).await
+}
+
+/// Closes the session, whatever came of the work in it. The first failure is the one told.
+pub(super) async fn close<T>(
+    client: &Client,
+    session: &Session,
+    interrupts: &mut Interrupts,
+    outcome: Result<T, Failure>,
+) -> Result<T, Failure> {
     let closed = interrupts.guard(client.session_close(&session.session)).await;
     let value = outcome?;
     match closed {

@@ -5,7 +5,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use brattice_protocol::DaemonExit;
 
 use super::peer::{Daemon, Folder};
-use crate::start::{RootPolicy, StartError, StartOptions, connect_or_start, start_daemon};
+use crate::start::{
+    RootPolicy, StartError, StartOptions, check_daemon, connect_or_start, start_daemon,
+};
 use crate::{ConnectOptions, Locations};
 
 /// A daemon that does what `script` says.
@@ -80,6 +82,23 @@ async fn a_daemons_exit_status_tells_what_to_do_whatever_its_words() {
         let error = start_daemon(&options).await.unwrap_err();
         assert_eq!((error.exit(), error.hint()), (exit, Some(hint)), "{status}");
     }
+}
+
+#[tokio::test]
+async fn whether_a_daemon_would_start_is_asked_and_nothing_is_left_of_that() {
+    let folder = Folder::new();
+    let told = folder.join("told");
+    let options = daemon(&folder, &format!("echo \"$7\" > {}", told.display()));
+    check_daemon(&options).await.unwrap();
+    assert_eq!(std::fs::read_to_string(told).unwrap(), "--check\n");
+    assert!(!options.locations.state.exists());
+
+    let faulty = "echo >&2 a line of the log; echo >&2 bratticed: no such key; exit 1";
+    let error = check_daemon(&daemon(&folder, faulty)).await.unwrap_err();
+    assert_eq!(error.to_string(), "it would end with exit status: 1: no such key");
+    assert_eq!((error.exit(), error.hint()), (Some(DaemonExit::Failed), None));
+    let error = check_daemon(&daemon(&folder, "exit 5")).await.unwrap_err();
+    assert_eq!((error.exit(), error.hint()), (Some(DaemonExit::NoBash), Some("install bash")));
 }
 
 #[tokio::test]

@@ -22,6 +22,8 @@ pub(crate) enum Ends {
     WithInput,
     /// When it is killed.
     WhenKilled,
+    /// When it is killed at once, and not when it is asked to end.
+    WhenForced,
     /// When its session is closed, and not before.
     WithSession,
 }
@@ -78,6 +80,8 @@ pub(crate) struct Script {
     pub(crate) cause: Cause,
     pub(crate) exit_code: Option<i32>,
     pub(crate) signal: Option<&'static str>,
+    /// The limit that the task is listed with.
+    pub(crate) timeout_ms: Option<u64>,
 }
 
 /// What the client asked for.
@@ -229,7 +233,10 @@ impl Play {
             self.seen.session = params["session"].clone();
         }
         if method == "session.resume" && self.script.successor == Successor::Forgot {
-            return Some(Err(RpcError::new(ErrorCode::UnknownSession, "there is no session s")));
+            return Some(Err(RpcError::new(
+                ErrorCode::UnknownSession,
+                "no session s, or it is not yours",
+            )));
         }
         self.result(method, params).map(Ok)
     }
@@ -276,7 +283,11 @@ impl Play {
             }
             "task.kill" => {
                 self.seen.kill = Some(params["reason"].clone());
-                self.over |= self.script.ends == Ends::WhenKilled;
+                self.over |= match self.script.ends {
+                    Ends::WhenKilled => true,
+                    Ends::WhenForced => params["force"] == true,
+                    Ends::AtOnce | Ends::WithInput | Ends::WithSession => false,
+                };
                 Some(json!({}))
             }
             "session.close" => {
@@ -321,12 +332,12 @@ impl Play {
         json!({
             "task": "bash-1", "kind": "bash", "status": if self.over { "completed" } else { "running" },
             "background": true, "command": "make -j", "started": 0, "processes": 1, "cpu_ms": 5,
-            "bytes": bytes as u64 + self.script.dropped,
+            "bytes": bytes as u64 + self.script.dropped, "timeout_ms": self.script.timeout_ms,
         })
     }
 
     fn outcome(&self) -> Value {
-        let stream = json!({"bytes": 0, "shown": [0, 0]});
+        let stream = json!({"bytes": 0, "shown": [0, 0], "file": "/s/bash-1.stdout"});
         json!({
             "cause": self.script.cause, "exit_code": self.script.exit_code,
             "signal": self.script.signal, "duration_ms": 1, "user_ms": 0, "sys_ms": 0,

@@ -26,6 +26,12 @@ fn brattice(daemon: &Played, flags: &[&str], stdin: Stdio) -> Child {
         .unwrap()
 }
 
+/// A person's next Ctrl-C. What comes sooner after one that was taken counts as that one.
+fn interrupt_again(child: &Child) {
+    std::thread::sleep(std::time::Duration::from_millis(250));
+    interrupt(child);
+}
+
 fn interrupt(child: &Child) {
     kill_process(Pid::from_child(child), Signal::INT).unwrap();
 }
@@ -92,6 +98,8 @@ fn the_outcome_is_data_on_request() {
     let output = brattice(&daemon, &["--json"], Stdio::null()).wait_with_output().unwrap();
     let outcome: Value = serde_json::from_slice(&output.stderr).unwrap();
     assert_eq!((&outcome["cause"], &outcome["exit_code"]), (&json!("exited"), &json!(7)));
+    let stream = json!({"bytes": 0, "shown": [0, 0]});
+    assert_eq!((&outcome["stdout"], &outcome["stderr"]), (&stream, &stream), "no file is left");
 }
 
 #[test]
@@ -142,13 +150,37 @@ fn a_second_ctrl_c_while_the_session_opens_waits_for_nothing() {
 }
 
 #[test]
-fn a_second_ctrl_c_closes_the_session_at_once() {
-    let daemon = Played::new("insist", script(Ends::WithSession));
+fn a_second_ctrl_c_kills_the_command_and_waits_for_its_end() {
+    let script = Script {
+        stdout: b"so far\n".to_vec(),
+        cause: Cause::Killed,
+        exit_code: None,
+        signal: Some("SIGKILL"),
+        ..script(Ends::WhenForced)
+    };
+    let daemon = Played::new("kill-at-once", script);
     let child = brattice(&daemon, &[], Stdio::null());
     daemon.wait_for("task.wait");
     interrupt(&child);
     daemon.wait_for("task.kill");
-    interrupt(&child);
+    interrupt_again(&child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(130), &b"so far\n"[..]));
+    let told = "[killed]\n[killed by signal: SIGKILL]\n";
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), told);
+    assert!(daemon.seen().closed);
+}
+
+#[test]
+fn a_third_ctrl_c_closes_the_session_at_once() {
+    let daemon = Played::new("insist", script(Ends::WithSession));
+    let child = brattice(&daemon, &[], Stdio::null());
+    daemon.wait_for("task.wait");
+    for _ in 0..2 {
+        interrupt_again(&child);
+        daemon.wait_for("task.kill");
+    }
+    interrupt_again(&child);
     assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
     assert!(daemon.seen().closed);
 }
@@ -216,7 +248,7 @@ fn a_successor_that_does_not_know_the_command_is_a_failure() {
     assert_eq!(output.status.code(), Some(125));
     let told = format!(
         "{GONE}brattice: the daemon went away, and its task was lost from sight\n  \
-         caused by: there is no session s\n  \
+         caused by: no session s, or it is not yours\n  \
          hint: `brattice task list` shows what still runs\n"
     );
     assert_eq!(String::from_utf8(output.stderr).unwrap(), told);

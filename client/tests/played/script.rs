@@ -23,6 +23,7 @@ pub(crate) fn script(ends: Ends) -> Script {
         cause: Cause::Exited,
         exit_code: Some(0),
         signal: None,
+        timeout_ms: None,
     }
 }
 

@@ -73,7 +73,7 @@ fn a_task_is_started_in_the_session_that_is_named() {
 #[test]
 fn what_names_one_task_is_enough_and_what_names_two_names_none() {
     const SESSIONS: &[&str] = &["01995d2c-aaaa", "01995d2c-bbbb", "01995d2d-aaaa"];
-    let cases: [(&[&str], Result<&str, &str>); 6] = [
+    let cases: [(&[&str], Result<&str, &str>); 8] = [
         (&["01995d2d/bash-1"], Ok(SESSIONS[2])),
         (&["01995d2c-b/bash-1"], Ok(SESSIONS[1])),
         (&["bash-1", "--session", "01995d2c-aaaa"], Ok(SESSIONS[0])),
@@ -85,11 +85,25 @@ fn what_names_one_task_is_enough_and_what_names_two_names_none() {
         ),
         (
             &["bash-2"],
-            Err("brattice: no task bash-2\n  hint: `brattice task list` shows those there are\n"),
+            Err("brattice: no task bash-2; there are 01995d2d-a/bash-1 (running), \
+                 01995d2c-b/bash-1 (running), 01995d2c-a/bash-1 (running)\n  \
+                 hint: `brattice task list` tells more of them\n"),
         ),
         (
             &["bash-1", "--session", "f"],
-            Err("brattice: no task f/bash-1\n  hint: `brattice task list` shows those there are\n"),
+            Err("brattice: no session f; there are 01995d2c-a, 01995d2c-b, 01995d2d-a\n  \
+                 hint: `brattice session list` tells more of them\n"),
+        ),
+        (
+            &["bash-1", "--session", "01995d2c"],
+            Err("brattice: 01995d2c begins several sessions: 01995d2c-a, 01995d2c-b\n  \
+                 hint: more of its id tells them apart\n"),
+        ),
+        // What a script says whose variable is empty names nothing.
+        (
+            &["/bash-1"],
+            Err("brattice: no session ''; there are 01995d2c-a, 01995d2c-b, 01995d2d-a\n  \
+                 hint: `brattice session list` tells more of them\n"),
         ),
     ];
     for (number, (words, expected)) in cases.into_iter().enumerate() {
@@ -178,11 +192,17 @@ fn a_wait_has_the_commands_exit_status_whatever_becomes_of_the_daemon() {
     let cases = [
         (Cause::Exited, Some(3), None, 3, ""),
         (Cause::Signaled, None, Some("SIGSEGV"), 139, "[killed by signal: SIGSEGV]\n"),
-        (Cause::TimedOut, Some(0), None, 124, "[timed out after 1ms]\n"),
+        (Cause::TimedOut, Some(0), None, 124, "[timed out after 1500ms]\n"),
     ];
     for (number, (cause, exit_code, signal, status, notes)) in cases.into_iter().enumerate() {
-        let script =
-            Script { cause, exit_code, signal, deaths: &[Dies::AtWait], ..prints(Ends::AtOnce) };
+        let script = Script {
+            cause,
+            exit_code,
+            signal,
+            deaths: &[Dies::AtWait],
+            timeout_ms: Some(1_500),
+            ..prints(Ends::AtOnce)
+        };
         let daemon = Played::new(&format!("wait-{number}"), script);
         let told = task(&daemon, &["wait", "bash-1"]);
         let expected = (Some(status), "bash-1: completed\n".to_owned(), format!("{GONE}{notes}"));
@@ -215,10 +235,11 @@ fn tasks_are_listed_with_as_much_of_their_session_as_it_takes() {
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
     let cells = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let rows: Vec<Vec<String>> = stdout.lines().map(cells).collect();
-    assert_eq!(rows[0].join(" "), "TASK SESSION STATUS ELAPSED CPU BYTES SILENT PROCESSES COMMAND");
+    let head = "TASK SESSION LABEL STATUS ELAPSED CPU BYTES SILENT PROCESSES DENIED COMMAND";
+    assert_eq!(rows[0].join(" "), head);
     for (row, session) in rows[1..].iter().zip(["01995d2c-a", "01995d2c-b"]) {
-        assert_eq!(row[..3], ["bash-1", session, "running"]);
-        assert_eq!(row[row.len() - 6..], ["0.0s", "13B", "-", "1", "make", "-j"]);
+        assert_eq!(row[..4], ["bash-1", session, "-", "running"]);
+        assert_eq!(row[row.len() - 7..], ["0.0s", "13B", "-", "1", "-", "make", "-j"]);
     }
     assert_eq!(rows.len(), 3);
 }

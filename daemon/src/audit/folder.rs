@@ -1,14 +1,18 @@
 //! The log's folder and its files as the file system has them: 0700 and 0600, whoever changed that.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use brattice_protocol::audit::FileNumber;
 use rustix::fs::OFlags;
 
 use super::error::AuditError;
+use crate::regular;
+
+/// A file to read, and to write at its end.
+const APPEND: OFlags = OFlags::RDWR.union(OFlags::APPEND);
 
 /// The folder. What is in it is looked up each time: others can touch it.
 #[derive(Clone, Debug)]
@@ -56,7 +60,7 @@ impl LogFolder {
     /// Opens a file to write at its end, and makes it private.
     pub(super) fn open_to_append(&self, file: FileNumber) -> Result<File, AuditError> {
         let path = self.path_of(file);
-        let opened = to_append().open(&path);
+        let opened = regular::open(&path, APPEND);
         let open = opened.map_err(|source| AuditError::Open { path: path.clone(), source })?;
         let mode = open.metadata().map(|found| found.permissions().mode());
         let mode = mode.map_err(|source| AuditError::Look { path: path.clone(), source })?;
@@ -67,14 +71,14 @@ impl LogFolder {
     /// Makes a file that is not there yet.
     pub(super) fn create(&self, file: FileNumber) -> Result<File, AuditError> {
         let path = self.path_of(file);
-        let made = to_append().create_new(true).open(&path);
+        let made = regular::open(&path, APPEND | OFlags::CREATE | OFlags::EXCL);
         made.map_err(|source| AuditError::Open { path, source })
     }
 
     /// Opens a file to read.
     pub(super) fn open_to_read(&self, file: FileNumber) -> Result<File, AuditError> {
         let path = self.path_of(file);
-        let opened = OpenOptions::new().read(true).custom_flags(no_links()).open(&path);
+        let opened = regular::open(&path, OFlags::RDONLY);
         opened.map_err(|source| AuditError::Open { path, source })
     }
 
@@ -82,16 +86,6 @@ impl LogFolder {
     pub(super) fn remove(&self, file: FileNumber) -> io::Result<()> {
         fs::remove_file(self.path_of(file))
     }
-}
-
-fn to_append() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.read(true).append(true).mode(0o600).custom_flags(no_links());
-    options
-}
-
-fn no_links() -> i32 {
-    OFlags::NOFOLLOW.bits().cast_signed()
 }
 
 fn close_to_others(path: &Path, mode: u32, private: u32) -> Result<(), AuditError> {

@@ -26,6 +26,12 @@ pub(crate) enum ChannelError {
     /// The peer does not read, and this side must not wait.
     #[error("the peer's queue is full")]
     Full,
+    /// As many descriptors are on their way between this user's processes as may be (unix(7), ETOOMANYREFS).
+    #[error("too many descriptors are on their way between processes of this user")]
+    Crowded,
+    /// This process may have no more descriptors (unix(7), MSG_CTRUNC).
+    #[error("there is no room for the descriptors that come with a message")]
+    NoRoom,
     /// The peer is gone.
     #[error("the peer is gone")]
     Closed,
@@ -71,6 +77,11 @@ impl Packet {
             return Err(ChannelError::TooLarge);
         }
         Ok(Packet { bytes, descriptors })
+    }
+
+    /// The message alone.
+    pub(crate) fn strip(&mut self) {
+        self.descriptors.clear();
     }
 }
 
@@ -141,6 +152,7 @@ impl<F: AsFd> Channel<F> {
                 Ok(_) => return Ok(()),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Err(ChannelError::Full),
+                Err(Errno::TOOMANYREFS) => return Err(ChannelError::Crowded),
                 Err(Errno::PIPE | Errno::CONNRESET | Errno::NOTCONN) => {
                     return Err(ChannelError::Closed);
                 }
@@ -149,61 +161,76 @@ impl<F: AsFd> Channel<F> {
         }
     }
 
-    /// Receives one message; waits for it unless the channel was set not to.
+    /// Receives one message with what is beside it; waits for it unless the channel was set not to.
+    ///
+    /// # Errors
+    /// Among others `NoRoom`: the message stays where it is, to be received again or bare.
     pub(crate) fn receive<T: DeserializeOwned>(&self) -> Result<Received<T>, ChannelError> {
-        // Asked first, so that a small message never costs a large buffer.
-        let length = self.next_length()?;
+        // Looked at first, so that a small message never costs a large buffer, and one whose descriptors this process has
+        // no room for is not lost with them: a look hands them over, too (unix(7), MSG_PEEK).
+        let (length, descriptors) = self.look()?;
+        Ok(Received { message: self.take(length)?, descriptors })
+    }
+
+    /// Receives one message and lets go of what is beside it.
+    pub(crate) fn receive_bare<T: DeserializeOwned>(&self) -> Result<Received<T>, ChannelError> {
+        let length = peeked(|| {
+            let flags = RecvFlags::PEEK | RecvFlags::TRUNC;
+            rustix::net::recv(&self.0, &mut [0u8; 1][..], flags).map(|(_, length)| length)
+        })?;
+        Ok(Received { message: self.take(length)?, descriptors: Vec::new() })
+    }
+
+    /// The length of the next message, and its descriptors; it stays where it is.
+    fn look(&self) -> Result<(usize, Vec<OwnedFd>), ChannelError> {
+        let mut space =
+            [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
+        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+        let mut is_cut = false;
+        let length = peeked(|| {
+            let flags = RecvFlags::PEEK | RecvFlags::TRUNC | RecvFlags::CMSG_CLOEXEC;
+            let mut byte = [0u8; 1];
+            let parts = &mut [IoSliceMut::new(&mut byte)];
+            let answer = rustix::net::recvmsg(&self.0, parts, &mut ancillary, flags)?;
+            is_cut = answer.flags.contains(ReturnFlags::CTRUNC);
+            Ok(answer.bytes)
+        })?;
+        let descriptors = ancillary.drain().filter_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(fds) => Some(fds),
+            _ => None,
+        });
+        let descriptors = descriptors.flatten().collect();
+        if is_cut { Err(ChannelError::NoRoom) } else { Ok((length, descriptors)) }
+    }
+
+    /// Takes the next message, whose length is known, off the queue.
+    fn take<T: DeserializeOwned>(&self, length: usize) -> Result<T, ChannelError> {
         if length > MAX_MESSAGE {
             return Err(ChannelError::TooLarge);
         }
         let mut bytes = vec![0u8; length];
-        let mut space =
-            [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
-        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-        let answer = loop {
-            let mut parts = [IoSliceMut::new(&mut bytes)];
-            match rustix::net::recvmsg(&self.0, &mut parts, &mut ancillary, RecvFlags::CMSG_CLOEXEC)
-            {
+        loop {
+            match rustix::net::recv(&self.0, &mut bytes[..], RecvFlags::empty()) {
+                Ok(_) => return serde_json::from_slice(&bytes).map_err(ChannelError::Shape),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Err(ChannelError::Full),
                 Err(errno) => return Err(ChannelError::Socket(errno)),
-                Ok(answer) => break answer,
             }
-        };
-        if answer.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC) {
-            return Err(ChannelError::TooLarge);
         }
-        if answer.bytes == 0 {
-            return Err(ChannelError::Closed);
-        }
-        let descriptors = ancillary
-            .drain()
-            .filter_map(|message| match message {
-                RecvAncillaryMessage::ScmRights(fds) => Some(fds),
-                _ => None,
-            })
-            .flatten()
-            .collect();
-        let message =
-            serde_json::from_slice(&bytes[..answer.bytes]).map_err(ChannelError::Shape)?;
-        Ok(Received { message, descriptors })
     }
 }
 
-impl<F: AsFd> Channel<F> {
-    /// The length of the next message, which stays where it is; waits for it unless the channel was set not to.
-    fn next_length(&self) -> Result<usize, ChannelError> {
-        loop {
-            let flags = RecvFlags::PEEK | RecvFlags::TRUNC;
-            match rustix::net::recv(&self.0, &mut [0u8; 1][..], flags) {
-                Ok((_, 0)) => return Err(ChannelError::Closed),
-                Ok((_, length)) => return Ok(length),
-                // A peer that left without reading everything is told once, before what it had sent: that comes next,
-                // and the end after it (unix_release_sock in the kernel's net/unix/af_unix.c).
-                Err(Errno::INTR | Errno::CONNRESET) => {}
-                Err(Errno::AGAIN) => return Err(ChannelError::Full),
-                Err(errno) => return Err(ChannelError::Socket(errno)),
-            }
+/// The length that a look at the next message tells.
+fn peeked(mut look: impl FnMut() -> Result<usize, Errno>) -> Result<usize, ChannelError> {
+    loop {
+        match look() {
+            Ok(0) => return Err(ChannelError::Closed),
+            Ok(length) => return Ok(length),
+            // A peer that left without reading everything is told once, before what it had sent: that comes next,
+            // and the end after it (unix_release_sock in the kernel's net/unix/af_unix.c).
+            Err(Errno::INTR | Errno::CONNRESET) => {}
+            Err(Errno::AGAIN) => return Err(ChannelError::Full),
+            Err(errno) => return Err(ChannelError::Socket(errno)),
         }
     }
 }
@@ -219,6 +246,7 @@ mod tests {
     use std::io::{Read, Write};
 
     use super::*;
+    use crate::exec::testing::{limit_descriptors, limit_descriptors_on_their_way};
 
     #[test]
     fn a_message_and_its_descriptors_arrive_together() {
@@ -251,6 +279,55 @@ mod tests {
         drop(other);
         assert_eq!(one.receive::<String>().unwrap().message, "last words");
         assert!(matches!(one.receive::<String>(), Err(ChannelError::Closed)));
+    }
+
+    fn null() -> OwnedFd {
+        std::fs::File::open("/dev/null").unwrap().into()
+    }
+
+    #[test]
+    fn descriptors_that_there_is_no_room_for_cost_neither_the_message_nor_the_channel() {
+        let (one, other) = Channel::pair().unwrap();
+        one.send(&"first", vec![null(), null()]).unwrap();
+        one.send(&"second", vec![null()]).unwrap();
+        one.send(&"third", vec![null(), null()]).unwrap();
+        let next = null();
+        let highest = u64::try_from(std::os::fd::AsRawFd::as_raw_fd(&next)).unwrap();
+        // Room for one.
+        drop(next);
+        limit_descriptors(highest + 1);
+        assert!(matches!(other.receive::<String>(), Err(ChannelError::NoRoom)));
+        let bare = other.receive_bare::<String>().unwrap();
+        assert_eq!((bare.message.as_str(), bare.descriptors.len()), ("first", 0));
+        let second = other.receive::<String>().unwrap();
+        assert_eq!((second.message.as_str(), second.descriptors.len()), ("second", 1));
+        assert!(matches!(other.receive::<String>(), Err(ChannelError::NoRoom)));
+        limit_descriptors(highest + 100);
+        let third = other.receive::<String>().unwrap();
+        assert_eq!((third.message.as_str(), third.descriptors.len()), ("third", 2));
+    }
+
+    #[test]
+    fn too_many_descriptors_on_their_way_cost_no_channel() {
+        limit_descriptors_on_their_way(64, 64_322);
+        let (one, other) = Channel::pair().unwrap();
+        other.set_nonblocking().unwrap();
+        let mut sent = 0;
+        let error = loop {
+            match one.send(&sent, vec![null()]) {
+                Ok(()) => sent += 1,
+                Err(error) => break error,
+            }
+            assert!(sent < 200, "as many as 64 may be on their way");
+        };
+        assert!(matches!(error, ChannelError::Crowded), "{error:?}");
+        one.send(&"bare", vec![]).unwrap();
+        for expected in 0..sent {
+            assert_eq!(other.receive::<usize>().unwrap().message, expected);
+        }
+        assert_eq!(other.receive::<String>().unwrap().message, "bare");
+        one.send(&"again", vec![null()]).unwrap();
+        assert_eq!(other.receive::<String>().unwrap().descriptors.len(), 1);
     }
 
     #[test]

@@ -9,13 +9,18 @@ use std::time::Duration;
 use brattice_policy::layer::LayerReport;
 use brattice_policy::sys::spawn::ControllingTerminal;
 use brattice_policy::sys::wait::{Exit, Usage};
-use brattice_policy::{LeftoverRule, Limits, Profile};
+use brattice_policy::{Denial, Limits, Profile};
 use brattice_protocol::TaskId;
 use brattice_protocol::outcome::ProcessFacts;
 use brattice_protocol::task::TaskKind;
 use serde::{Deserialize, Serialize};
 
-use super::spec::{Placement, Stdin, Streams, TaskEnd, TaskFacts, TaskUsage, Timestamp};
+use super::denials::{DenialRecord, Tally};
+use super::spec::{TaskEnd, TaskUsage, Timestamp, Urgency};
+
+mod task;
+
+pub(crate) use task::{ResumedTask, RunRequest, Spooled};
 
 /// Daemon to supervisor.
 #[derive(Debug, Serialize, Deserialize)]
@@ -44,6 +49,9 @@ pub(crate) enum ToSupervisor {
         task: TaskId,
         /// Who asked.
         by: String,
+        /// How much time is left to it.
+        #[serde(default, skip_serializing_if = "Urgency::is_graceful")]
+        urgency: Urgency,
     },
     /// Stop every task, tell how each ended, and end.
     Close,
@@ -82,39 +90,6 @@ pub(crate) enum ToSupervisor {
         /// Bytes of standard error that are known.
         stderr: u64,
     },
-}
-
-/// A task to start, as the supervisor needs it.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct RunRequest {
-    /// The task.
-    pub(crate) task: TaskId,
-    /// What it may do.
-    pub(crate) profile: Profile,
-    /// What the memory file beside the message holds.
-    pub(crate) kind: TaskKind,
-    /// The line or the arguments, cut, for its record.
-    pub(crate) title: String,
-    /// When it was asked for.
-    pub(crate) started: Timestamp,
-    /// Where it runs.
-    pub(crate) cwd: PathBuf,
-    /// Variables beyond the base environment.
-    pub(crate) environment: Vec<(String, String)>,
-    /// Its standard input.
-    pub(crate) stdin: Stdin,
-    /// Its output.
-    pub(crate) streams: Streams,
-    /// When it is stopped as timed out.
-    pub(crate) timeout: Option<Duration>,
-    /// After which without output it is.
-    pub(crate) idle_timeout: Option<Duration>,
-    /// Between SIGTERM and SIGKILL.
-    pub(crate) grace: Duration,
-    /// Who waits for it.
-    pub(crate) placement: Placement,
-    /// What becomes of its leftovers, where a call waits for it.
-    pub(crate) leftovers: LeftoverRule,
 }
 
 /// Supervisor to daemon.
@@ -160,6 +135,17 @@ pub(crate) enum FromSupervisor {
         stderr: u64,
         /// Which spools are beside it.
         spools: Vec<Spooled>,
+        /// How often it was denied something, by now; `None` where nobody counts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        denied: Option<Tally>,
+    },
+    /// The sandbox refused something to a task that it had not refused it before. Told while it runs; the task's end has
+    /// all of it.
+    Denied {
+        /// The task.
+        task: TaskId,
+        /// What.
+        record: Box<DenialRecord>,
     },
     /// A foreground task's program has ended, and what it left goes on as the same task in the background. Beside it: the
     /// spools that are new to the daemon.
@@ -198,34 +184,6 @@ pub(crate) enum FromSupervisor {
         /// Which spools are beside it.
         spools: Vec<Spooled>,
     },
-}
-
-/// A task as a supervisor hands it to a daemon that did not start it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct ResumedTask {
-    /// What it is.
-    pub(crate) facts: TaskFacts,
-    /// Who waits for it; of those that a call waited for, only such as are being stopped are left.
-    pub(crate) placement: Placement,
-    /// Whether its end was asked for.
-    pub(crate) is_stopping: bool,
-    /// How its program ended, where what it left goes on.
-    pub(crate) returned: Option<Box<TaskEnd>>,
-    /// Bytes of standard output.
-    pub(crate) stdout: u64,
-    /// Bytes of standard error.
-    pub(crate) stderr: u64,
-    /// Which spools are beside it.
-    pub(crate) spools: Vec<Spooled>,
-}
-
-/// Which stream's spool a descriptor is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Spooled {
-    /// Standard output, or both streams.
-    Stdout,
-    /// Standard error.
-    Stderr,
 }
 
 /// Why a step between the request and the program failed.
@@ -269,6 +227,8 @@ pub(crate) enum FailedStep {
     Landlock,
     /// Installing the filter.
     Seccomp,
+    /// Starting the observer.
+    Observer,
     /// Forking the zygote or a keeper.
     Fork,
     /// The record of a background task.
@@ -309,7 +269,24 @@ pub(crate) enum FromLauncher {
     },
     /// Not set up; it ends.
     Failed(Failure),
+    /// The launcher's observer refused a call; the caller still waits for its answer. Whatever a command was denied is
+    /// told before it can end.
+    Denied {
+        /// The keeper above the caller.
+        keeper: u32,
+        /// What was refused.
+        denial: Box<Denial>,
+    },
+    /// A call could not be looked into; it went on, under the layers that the kernel enforces, or was refused.
+    Unobserved {
+        /// The keeper above the caller.
+        keeper: u32,
+    },
 }
+
+/// Zygote to launcher: the filter is installed. Beside it: the listener, where it hands calls over.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct ToObserver;
 
 /// Supervisor to zygote: fork a keeper. Beside it: the keeper's channel; then, where its command has a control group, that
 /// group's `cgroup.procs` and `cgroup.kill`.
@@ -332,7 +309,7 @@ pub(crate) enum ToKeeper {
     },
     /// Tell what the program left.
     Look,
-    /// SIGTERM to the tree, SIGKILL after the grace.
+    /// SIGTERM to the tree, SIGKILL after the grace. Said again, the shorter grace counts.
     Stop {
         /// Between the two.
         grace: Duration,

@@ -55,10 +55,71 @@ fn what_a_supervisor_of_the_first_version_says_is_read_for_ever() {
     }
 }
 
+fn record() -> Value {
+    json!({
+        "number": 4, "first": 12, "last": 13, "count": 2,
+        "denial": {
+            "operation": "rename", "path": "/etc/a", "second_path": "/etc/b", "layer": "landlock",
+            "errno": "EACCES", "right": "remove_file", "needs": "danger-full-access",
+            "grant": "writable = [\"/etc\"]", "pid": 7, "program": "mv",
+        },
+    })
+}
+
+#[test]
+fn what_supervisors_say_since_there_are_denials_is_read_for_ever() {
+    let denials = json!({"records": [record()], "total": 3, "ambient": 1, "unobserved": 5});
+    let mut end = end();
+    end["denials"] = denials.clone();
+    let tally = json!({"counts": [2], "total": 3, "ambient": 1, "unobserved": 5});
+    let mut facts = facts();
+    facts["digest"] = json!([1, 2]);
+    facts["cwd"] = json!("/ws");
+    let said = [
+        json!({"Resumed": {
+            "facts": facts, "placement": "Background", "is_stopping": false, "returned": null,
+            "stdout": 7, "stderr": 9, "spools": [], "denials": denials,
+        }}),
+        json!({"Denied": {"task": "bash-1", "record": record()}}),
+        json!({"Grew": {"task": "bash-1", "stdout": 7, "stderr": 9, "spools": [], "denied": tally}}),
+        json!({"Inspected": {"sequence": 2, "more": false, "tasks": [{
+            "task": "bash-1", "stdout": 7, "stderr": 9, "idle": null,
+            "cpu": {"secs": 0, "nanos": 1}, "processes": 2, "denials": 3,
+        }]}}),
+        json!({"Ended": {"task": "bash-1", "at": 12, "end": end, "spools": []}}),
+    ];
+    for message in said {
+        assert_eq!(reads::<FromSupervisor>(&message), message);
+    }
+}
+
+#[test]
+fn a_task_with_as_many_denials_as_are_listed_fits_a_message() {
+    use crate::exec::channel::Packet;
+    use crate::exec::denials::{DenialRecord, Denials, LISTED_BYTES};
+
+    let record: DenialRecord = serde_json::from_value(record()).unwrap();
+    let length = serde_json::to_vec(&record).unwrap().len();
+    let records = vec![record; LISTED_BYTES / length];
+    let denials = Denials { records, total: u64::MAX, ambient: u64::MAX, unobserved: u64::MAX };
+    let resumed = json!({
+        "facts": facts(), "placement": "Background", "is_stopping": false, "returned": end(),
+        "stdout": 7, "stderr": 9, "spools": [],
+    });
+    let mut task: ResumedTask = serde_json::from_value(resumed).unwrap();
+    task.facts.title = "\u{1}".repeat(1_000);
+    let returned = task.returned.as_mut().unwrap();
+    returned.reason = Some("\u{1}".repeat(4_096));
+    returned.denials = Some(denials.clone());
+    task.denials = Some(denials);
+    Packet::new(&FromSupervisor::Resumed(Box::new(task)), Vec::new()).unwrap();
+}
+
 #[test]
 fn what_a_supervisor_of_the_first_version_understands_is_still_said_so() {
     let asked = [
         json!({"Stop": {"task": "bash-1", "by": "by task.kill"}}),
+        json!({"Stop": {"task": "bash-1", "by": "by task.kill", "urgency": "AtOnce"}}),
         json!("Close"),
         json!({"CloseInput": {"task": "bash-1"}}),
         json!({"Resize": {"task": "bash-1", "rows": 24, "cols": 80}}),

@@ -16,6 +16,7 @@
 
 mod cgroup;
 mod channel;
+pub(crate) mod denials;
 mod launcher;
 mod link;
 mod memory;
@@ -38,6 +39,7 @@ use brattice_policy::layer::LayerReport;
 pub(crate) use cgroup::claim as claim_groups;
 pub(crate) use launcher::main as launcher_main;
 pub(crate) use link::reader::SpoolReader;
+pub(crate) use link::{Handing, NotHanded};
 pub(crate) use link::{
     Handover, InputEnd, InputError, ReadError, RunError, Supervisor, SupervisorError,
     SupervisorSpec, TaskHandle, find_bash,

@@ -13,25 +13,27 @@
 //! added are ignored by an older one and stay where they are.
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use brattice_protocol::TaskId;
 use brattice_protocol::outcome::Cause;
-use rustix::fs::{FallocateFlags, fallocate};
+use rustix::fs::{FallocateFlags, OFlags, fallocate};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
+use super::denials::LISTED_BYTES;
 use super::spec::{StreamEnd, Streams, TaskEnd, TaskFacts, Timestamp};
+use crate::regular;
 
 /// The folder of records and spools, below the session's.
 pub(crate) const TASKS: &str = "tasks";
 
-/// Bytes reserved for the second line: the longest reason, and 16 processes twice.
-const ROOM: u64 = 12 << 10;
+/// Bytes reserved for the second line: the longest reason, 16 processes twice, and the denials.
+const ROOM: u64 = (12 << 10) + LISTED_BYTES as u64;
 
 const RUNNING: &str = "running";
 const ENDED: &str = "ended";
@@ -68,7 +70,8 @@ impl RecordFile {
     /// It cannot be written, or the room for its end cannot be had. Nothing is left of it then.
     pub(crate) fn begin(folder: &Path, facts: &TaskFacts) -> io::Result<RecordFile> {
         let path = path(folder, &facts.task, RUNNING);
-        let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path)?;
+        let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL;
+        let file = regular::open(&path, flags)?;
         let record = RecordFile { file, path };
         match record.write_first(facts) {
             Ok(()) => Ok(record),
@@ -158,6 +161,7 @@ pub(crate) fn lost(folder: &Path, facts: &TaskFacts) -> Ended {
         stderr: (facts.streams == Streams::Separate).then(|| stream("stderr")),
         leftovers: None,
         unkillable: Vec::new(),
+        denials: None,
         mode: facts.mode,
         layers: facts.layers.clone(),
     };
@@ -170,9 +174,9 @@ pub(crate) fn lost(folder: &Path, facts: &TaskFacts) -> Ended {
 /// It cannot be written; then it is found without an end again.
 pub(crate) fn end_of_lost(folder: &Path, task: &TaskId, ended: &Ended) -> io::Result<()> {
     let path = path(folder, task, RUNNING);
-    let text = std::fs::read(&path)?;
+    let text = regular::read(&path)?;
     let first = text.iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| at + 1);
-    let file = OpenOptions::new().write(true).open(&path)?;
+    let file = regular::open(&path, OFlags::WRONLY)?;
     if text.len() > first {
         // A second line that its writer could not name as the end counts for nothing.
         file.set_len(first as u64)?;
@@ -206,12 +210,12 @@ fn line(what: &impl Serialize) -> io::Result<Vec<u8>> {
 }
 
 fn first(path: &Path) -> io::Result<TaskFacts> {
-    let text = std::fs::read(path)?;
+    let text = regular::read(path)?;
     Ok(serde_json::from_slice(text.split(|byte| *byte == b'\n').next().unwrap_or_default())?)
 }
 
 fn both(path: &Path) -> io::Result<Record> {
-    let text = std::fs::read(path)?;
+    let text = regular::read(path)?;
     let mut lines = text.split(|byte| *byte == b'\n');
     let facts: TaskFacts = serde_json::from_slice(lines.next().unwrap_or_default())?;
     let mut ended: Ended = serde_json::from_slice(lines.next().unwrap_or_default())?;
@@ -228,6 +232,7 @@ mod tests {
     use brattice_protocol::task::TaskKind;
 
     use super::*;
+    use crate::exec::denials::tests::{denials, record as denied};
     use crate::exec::spec::Stdin;
     use crate::session::testing::Scratch;
 
@@ -236,6 +241,8 @@ mod tests {
             task: TaskId::new(task),
             kind: TaskKind::Bash,
             title: "make\n-j".to_owned(),
+            digest: None,
+            cwd: Some("/ws".into()),
             stdin: Stdin::Null,
             streams: Streams::Separate,
             mode: Mode::ReadOnly,
@@ -260,6 +267,7 @@ mod tests {
             stderr: Some(StreamEnd::default()),
             leftovers: None,
             unkillable: Vec::new(),
+            denials: None,
             mode: Mode::ReadOnly,
             layers: Arc::new(LayerReport::default()),
         };
@@ -303,6 +311,29 @@ mod tests {
         let found = read_all(&scratch.path("")).unwrap();
         assert_eq!(found, [Record { facts: facts("bash-2"), end: Some(ended()) }]);
         assert_eq!(std::fs::read_to_string(path).unwrap(), text);
+    }
+
+    #[test]
+    fn a_record_from_before_there_were_denials_is_one_of_which_nobody_knows_any() {
+        let scratch = Scratch::new();
+        scratch.folder(TASKS);
+        let first = r#"{"task":"bash-1","kind":"bash","title":"make","stdin":"Null","streams":"Separate","mode":"read-only","layers":{"landlock_abi":0,"layers":[]},"started":7}"#;
+        let second = r#"{"at":12,"end":{"cause":"exited","exit_code":3,"signal":null,"reason":null,"duration":{"secs":0,"nanos":5000000},"user":{"secs":0,"nanos":0},"sys":{"secs":0,"nanos":0},"max_rss":0,"stdout":{"bytes":0,"dropped":[0,0],"file":null,"lost":null},"stderr":{"bytes":0,"dropped":[0,0],"file":null,"lost":null},"leftovers":null,"unkillable":[]}}"#;
+        scratch.file("tasks/bash-1.ended", &format!("{first}\n{second}\n"));
+        let facts = TaskFacts { title: "make".to_owned(), cwd: None, ..facts("bash-1") };
+        let found = read_all(&scratch.path("")).unwrap();
+        assert_eq!(found, [Record { facts, end: Some(ended()) }]);
+    }
+
+    #[test]
+    fn what_a_task_was_denied_is_on_record() {
+        let scratch = Scratch::new();
+        scratch.folder(TASKS);
+        let mut ended = ended();
+        ended.end.denials = Some(denials(&[denied(3, "/etc/hosts", 2)]));
+        RecordFile::begin(&scratch.path(""), &facts("bash-1")).unwrap().end(&ended).unwrap();
+        let found = super::ended(&scratch.path(""), &TaskId::new("bash-1"));
+        assert_eq!(found, Some(ended));
     }
 
     #[test]

@@ -7,6 +7,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::regular;
+
 /// The name of the file in a session's folder.
 pub(crate) const RETIRED: &str = "retired";
 
@@ -15,6 +17,9 @@ pub(crate) const RETIRED: &str = "retired";
 pub(crate) struct Retired {
     /// The highest number that a task was given.
     pub(crate) highest: u64,
+    /// The highest number that a denial was given.
+    #[serde(default)]
+    pub(crate) denied: u64,
     /// Whether tasks were stopped because no daemon had come in time: the session is over.
     pub(crate) is_expired: bool,
 }
@@ -25,9 +30,7 @@ impl Retired {
     /// # Errors
     /// It cannot be written.
     pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
-        let beside = folder.join("retired.new");
-        std::fs::write(&beside, serde_json::to_vec(self)?)?;
-        std::fs::rename(beside, folder.join(RETIRED))
+        regular::replace(&folder.join(RETIRED), &serde_json::to_vec(self)?).map(drop)
     }
 
     /// The word in a session's folder, if there is one.
@@ -35,10 +38,17 @@ impl Retired {
     /// # Errors
     /// It cannot be read.
     pub(crate) fn read(folder: &Path) -> io::Result<Option<Retired>> {
-        match std::fs::read(folder.join(RETIRED)) {
+        match regular::read(&folder.join(RETIRED)) {
             // What is no word is none: the session counts as one whose supervisor was killed.
             Ok(text) => Ok(serde_json::from_slice(&text).ok()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::InvalidInput
+                ) =>
+            {
+                Ok(None)
+            }
             Err(error) => Err(error),
         }
     }
@@ -53,7 +63,7 @@ mod tests {
     fn a_word_is_read_and_half_a_word_is_none() {
         let scratch = Scratch::new();
         assert_eq!(Retired::read(&scratch.path("")).unwrap(), None);
-        let word = Retired { highest: 7, is_expired: false };
+        let word = Retired { highest: 7, denied: 2, is_expired: false };
         word.write(&scratch.path("")).unwrap();
         assert_eq!(Retired::read(&scratch.path("")).unwrap(), Some(word));
         scratch.file(RETIRED, "{\"high");

@@ -10,6 +10,9 @@ use brattice_protocol::TaskId;
 use brattice_protocol::outcome::{Cause, Lost, ProcessFacts};
 use brattice_protocol::task::TaskKind;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::denials::Denials;
 
 /// What runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,16 +34,46 @@ impl Program {
 
     /// The line or the arguments, cut after [`LONGEST_TITLE`] characters.
     pub(crate) fn title(&self) -> String {
-        let cut = |text: &str| text.chars().take(LONGEST_TITLE).collect();
+        self.known().title
+    }
+
+    /// The same, with what tells it from others that begin alike.
+    pub(crate) fn known(&self) -> KnownLine {
         match self {
-            Program::Bash(line) => cut(line),
-            Program::Argv(words) => cut(&words.join(" ")),
+            Program::Bash(line) => KnownLine::of(line),
+            Program::Argv(words) => KnownLine::of(&words.join(" ")),
         }
     }
 }
 
 /// Most characters of a command that are told in lists.
 const LONGEST_TITLE: usize = 1_000;
+
+/// What tells texts apart that begin alike: the first half of their SHA-256.
+pub(crate) type TextDigest = [u64; 2];
+
+/// What is kept of a line for bash, by which it is known again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KnownLine {
+    /// The line, cut as a title is.
+    pub(crate) title: String,
+    /// Of the whole line, where it was cut.
+    pub(crate) digest: Option<TextDigest>,
+}
+
+impl KnownLine {
+    /// Of a whole line.
+    pub(crate) fn of(line: &str) -> Self {
+        let digest = line.char_indices().nth(LONGEST_TITLE).map(|_| {
+            let hash = Sha256::digest(line);
+            let word = |from: usize| {
+                hash.iter().skip(from).take(8).fold(0, |word, byte| word << 8 | u64::from(*byte))
+            };
+            [word(0), word(8)]
+        });
+        KnownLine { title: line.chars().take(LONGEST_TITLE).collect(), digest }
+    }
+}
 
 /// Where a task's standard input comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +84,23 @@ pub(crate) enum Stdin {
     Pipe,
     /// A terminal of its own, which takes its output as well.
     Terminal,
+}
+
+/// How much time a task that is stopped is given to end by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) enum Urgency {
+    /// SIGTERM, and SIGKILL after the grace.
+    #[default]
+    Graceful,
+    /// SIGKILL at once, where a grace has begun as well.
+    AtOnce,
+}
+
+impl Urgency {
+    /// Whether it is what older supervisors know.
+    pub(crate) fn is_graceful(&self) -> bool {
+        *self == Urgency::Graceful
+    }
 }
 
 /// Who waits for a task, which decides what becomes of it without its daemon.
@@ -109,6 +159,12 @@ pub(crate) struct TaskFacts {
     pub(crate) kind: TaskKind,
     /// The line or the arguments, cut.
     pub(crate) title: String,
+    /// Of the whole line, where it was cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) digest: Option<TextDigest>,
+    /// Where it runs; `None` of tasks of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cwd: Option<PathBuf>,
     /// Its standard input.
     pub(crate) stdin: Stdin,
     /// Its output streams.
@@ -205,6 +261,9 @@ pub(crate) struct TaskEnd {
     pub(crate) leftovers: Option<Leftovers>,
     /// Processes that survived SIGKILL (in uninterruptible sleep, or of another user); almost always empty.
     pub(crate) unkillable: Vec<ProcessFacts>,
+    /// What it was denied; `None` where nobody counted, or nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) denials: Option<Denials>,
     /// The mode that really applied. Known to the daemon, so it is not sent.
     #[serde(skip)]
     pub(crate) mode: Mode,
@@ -252,4 +311,7 @@ pub(crate) struct TaskUsage {
     pub(crate) cpu: Duration,
     /// How many processes it has.
     pub(crate) processes: u64,
+    /// How many refusals it met so far; `None` where nobody counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) denials: Option<u64>,
 }

@@ -8,6 +8,7 @@ use brattice_protocol::{ErrorCode, RpcError};
 use super::Methods;
 use crate::audit::{Told, Wanted};
 use crate::session::Stage;
+use crate::workers::Lane;
 
 /// The longest wait for a line.
 const MAX_WAIT: Duration = Duration::from_secs(60);
@@ -33,7 +34,7 @@ impl Methods {
             (_, None) => {}
         }
         let audit = self.audit.clone();
-        let reading = tokio::task::spawn_blocking(move || (audit.tail(wanted), audit.standing()));
+        let reading = self.workers.run(Lane::State, move || (audit.tail(wanted), audit.standing()));
         let (told, standing) = reading.await.map_err(|error| {
             RpcError::new(ErrorCode::Unavailable, format!("the audit log was not read: {error}"))
         })?;

@@ -1,10 +1,13 @@
-//! `daemon.*`, on the control socket only: how the daemon is, and its end.
+//! `daemon.*`, on the control socket only: how the daemon is, its configuration, and its end.
 
-use brattice_protocol::status::{DaemonStatus, ShutdownParams};
+use brattice_protocol::status::{DaemonStatus, Reloaded, ShutdownParams};
 use brattice_protocol::task::Empty;
+use brattice_protocol::{ErrorCode, RpcError};
 
 use super::{Methods, NoParams, hello};
 use crate::exec::machine_layers;
+use crate::fault::chain;
+use crate::reload::ReloadError;
 use crate::session::Stage;
 
 impl Methods {
@@ -22,6 +25,16 @@ impl Methods {
             connections: self.connections.load(std::sync::atomic::Ordering::Relaxed),
             sandbox: machine_layers().clone(),
         }
+    }
+
+    pub(super) async fn daemon_reload(&self, NoParams {}: NoParams) -> Result<Reloaded, RpcError> {
+        self.reloader.reload().await.map_err(|error| {
+            let code = match error {
+                ReloadError::Configuration(_) => ErrorCode::Invalid,
+                ReloadError::Interrupted(_) => ErrorCode::Unavailable,
+            };
+            RpcError::new(code, chain(&error)).hint("what held before holds on")
+        })
     }
 
     pub(super) fn daemon_shutdown(&self, params: ShutdownParams) -> Empty {

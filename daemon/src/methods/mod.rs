@@ -1,7 +1,7 @@
 //! The methods of the wire: from a name and parameters to an answer. A file a family, named as in the protocol.
 //!
 //! ```text
-//!  server::Handler ─► Methods::call ─► dispatch by name ─► session │ tools │ task │ policy │ audit │ daemon
+//!  server::Handler ─► Methods::call ─► dispatch by name ─► session │ tools │ task │ policy │ audit │ events │ daemon
 //!                                        │                                  │
 //!                                        └─ of the control socket only      └─► Registry, Session
 //! ```
@@ -12,6 +12,7 @@
 
 mod audit;
 mod daemon;
+mod events;
 mod hello;
 mod policy;
 mod session;
@@ -27,12 +28,17 @@ use brattice_protocol::audit::Event;
 use brattice_protocol::hello::{Peer, Role};
 use brattice_protocol::location::Locations;
 use brattice_protocol::{ErrorCode, RpcError, SessionId, rpc};
+use dashmap::DashSet;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::audit::Audit;
-use crate::server::{Body, BoxFuture, Connection, Handler, Refused, method_not_found};
+use crate::reload::Reloader;
+use crate::server::{
+    Body, BoxFuture, Connection, ConnectionId, Handler, Refused, method_not_found,
+};
 use crate::session::{Registry, Session, Stages};
+use crate::workers::Workers;
 
 /// Families of methods that only an operator may call. Some come with a later version; an agent is refused them all.
 const CONTROL_ONLY: [&str; 5] = ["approval.", "audit.", "daemon.", "events.", "question."];
@@ -43,21 +49,43 @@ pub(crate) struct Methods {
     registry: Arc<Registry>,
     stages: Arc<Stages>,
     audit: Arc<Audit>,
+    reloader: Arc<Reloader>,
     locations: Locations,
+    workers: Workers,
     connections: AtomicUsize,
+    /// Connections that watch events.
+    watchers: DashSet<ConnectionId>,
     started: Instant,
 }
 
+/// The daemon, by its parts that methods work on.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) stages: Arc<Stages>,
+    pub(crate) audit: Arc<Audit>,
+    pub(crate) reloader: Arc<Reloader>,
+    pub(crate) locations: Locations,
+    pub(crate) workers: Workers,
+}
+
 impl Methods {
-    /// The methods of a daemon that lives at these places.
-    pub(crate) fn new(
-        registry: Arc<Registry>,
-        stages: Arc<Stages>,
-        audit: Arc<Audit>,
-        locations: Locations,
-    ) -> Arc<Self> {
-        let (connections, started) = (AtomicUsize::new(0), Instant::now());
-        Arc::new(Methods { registry, stages, audit, locations, connections, started })
+    /// The methods of a daemon.
+    pub(crate) fn new(parts: Parts) -> Arc<Self> {
+        let Parts { registry, stages, audit, reloader, locations, workers } = parts;
+        let (connections, watchers, started) =
+            (AtomicUsize::new(0), DashSet::new(), Instant::now());
+        Arc::new(Methods {
+            registry,
+            stages,
+            audit,
+            reloader,
+            locations,
+            workers,
+            connections,
+            watchers,
+            started,
+        })
     }
 
     fn session(&self, id: &SessionId, from: &Arc<Connection>) -> Result<Arc<Session>, RpcError> {
@@ -90,12 +118,14 @@ impl Methods {
             "task.resize" => Body::of(&self.task_resize(from, read(params)?)?),
             "task.output" => Body::of(&self.task_output(from, read(params)?).await?),
             "task.wait" => Body::of(&self.task_wait(from, read(params)?).await?),
-            "task.kill" => Body::of(&self.task_kill(from, read(params)?)?),
+            "task.kill" => Body::of(&self.task_kill(from, read(params)?).await?),
             "task.input" => Body::of(&self.task_input(from, read(params)?).await?),
             "policy.show" => Body::of(&self.policy_show(from, read(params)?)?),
             "policy.explain" => Body::of(&self.policy_explain(from, read(params)?).await?),
             "audit.tail" => Body::of(&self.audit_tail(read(params)?).await?),
+            "events.watch" => Body::of(&self.events_watch(from, read(params)?)?),
             "daemon.status" => Body::of(&self.daemon_status(read(params)?)),
+            "daemon.reload" => Body::of(&self.daemon_reload(read(params)?).await?),
             "daemon.shutdown" => Body::of(&self.daemon_shutdown(read(params)?)),
             _ => Err(method_not_found(method)),
         }
@@ -125,6 +155,7 @@ impl Handler for Methods {
 
     fn closed(&self, from: &Connection) {
         self.connections.fetch_sub(1, Ordering::Relaxed);
+        self.watchers.remove(&from.id());
         self.registry.release(from.id());
     }
 }

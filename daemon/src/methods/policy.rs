@@ -11,6 +11,7 @@ use brattice_protocol::{ErrorCode, RpcError};
 
 use super::Methods;
 use crate::server::{Connection, check_path};
+use crate::workers::Lane;
 
 impl Methods {
     pub(super) fn policy_show(
@@ -18,8 +19,14 @@ impl Methods {
         from: &Arc<Connection>,
         params: ShowParams,
     ) -> Result<Policy, RpcError> {
-        let profile = self.session(&params.session, from)?.profile();
-        Ok(Policy { mode: profile.mode, network: profile.network, grants: profile.grants() })
+        let session = self.session(&params.session, from)?;
+        let profile = session.profile();
+        Ok(Policy {
+            mode: profile.mode,
+            network: profile.network,
+            grants: profile.grants(),
+            settings: session.settings().to_vec(),
+        })
     }
 
     pub(super) async fn policy_explain(
@@ -34,9 +41,8 @@ impl Methods {
             return Err(RpcError::new(ErrorCode::Invalid, text));
         }
         let path = session.cwd().join(&params.path);
-        let resolved =
-            tokio::task::spawn_blocking(move || real_path(&path).map_err(|error| (path, error)))
-                .await;
+        let resolve = move || real_path(&path).map_err(|error| (path, error));
+        let resolved = self.workers.run(Lane::Elsewhere, resolve).await;
         match resolved {
             Ok(Ok(path)) => {
                 let verdict = explain(&session.profile(), &path, params.operation);

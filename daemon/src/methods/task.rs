@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use brattice_policy::Limits;
+use brattice_protocol::hello::Role;
 use brattice_protocol::task::{
     Empty, InputParams, KillParams, Output, OutputParams, ResizeParams, StartParams, Started,
     TaskListParams, TaskSummary, WaitParams, Waited,
@@ -17,7 +18,7 @@ use tokio::task::JoinSet;
 
 use super::Methods;
 use crate::exec::InputEnd;
-use crate::exec::spec::{Placement, Program, Progress, Stdin, Streams};
+use crate::exec::spec::{Placement, Program, Progress, Stdin, Streams, Urgency};
 use crate::fault::chain;
 use crate::server::{Connection, check_path};
 use crate::session::{Command, StartError, Task};
@@ -125,6 +126,8 @@ impl Methods {
         };
         task.measure().await;
         let wait = Duration::from_millis(params.wait_ms.unwrap_or(0)).min(MAX_OUTPUT_WAIT);
+        // Who looks once is not waiting: a list that somebody refreshes keeps no session.
+        let _attending = (!wait.is_zero()).then(|| session.attend(from));
         let more = tokio::time::timeout(wait, has_more(&task, stream, asked));
         tokio::select! {
             biased;
@@ -167,6 +170,7 @@ impl Methods {
         }
         let session = self.session(&params.session, from)?;
         let wait = Duration::from_millis(params.timeout_ms).min(MAX_WAIT);
+        let _attending = session.attend(from);
         let first = tokio::select! {
             biased;
             first = tokio::time::timeout(wait, first_ended(tasks)) => first.ok().flatten(),
@@ -184,13 +188,17 @@ impl Methods {
         Ok(Waited { task: Some(task.id().clone()), outcome: Some(outcome) })
     }
 
-    pub(super) fn task_kill(
+    pub(super) async fn task_kill(
         &self,
         from: &Arc<Connection>,
         params: KillParams,
     ) -> Result<Empty, RpcError> {
         let session = self.session(&params.session, from)?;
         let task = self.task(&params.session, &params.task, from)?;
+        let who = match from.role() {
+            Role::Client => "by the client",
+            Role::Operator => "by an operator",
+        };
         let by = match params.reason {
             Some(reason) if reason.len() > MAX_REASON => {
                 let text = format!(
@@ -199,10 +207,11 @@ impl Methods {
                 );
                 return Err(RpcError::new(ErrorCode::TooLarge, text));
             }
-            Some(reason) => format!("by task.kill: {reason}"),
-            None => "by task.kill".to_owned(),
+            Some(reason) => format!("{who}: {reason}"),
+            None => who.to_owned(),
         };
-        session.kill(&task, from.role().into(), by);
+        let urgency = if params.force { Urgency::AtOnce } else { Urgency::Graceful };
+        session.kill(&task, from.role().into(), by, urgency).await?;
         Ok(Empty {})
     }
 
@@ -220,6 +229,7 @@ impl Methods {
                 format!("params.data: expected at most {MAX_INPUT} bytes, got {}", data.len());
             return Err(RpcError::new(ErrorCode::TooLarge, text));
         }
+        let _attending = session.attend(from);
         let end = if params.eof { InputEnd::Eof } else { InputEnd::More };
         let taken = tokio::select! {
             biased;
@@ -242,8 +252,8 @@ impl Methods {
         from: &Arc<Connection>,
     ) -> Result<Task, RpcError> {
         self.session(session, from)?.tasks().find(task).ok_or_else(|| {
-            let text = format!("there is no task {task} in this session");
-            RpcError::new(ErrorCode::UnknownTask, text)
+            let text = format!("no task {task} in this session");
+            RpcError::new(ErrorCode::UnknownTask, text).hint("task.list tells those there are")
         })
     }
 }

@@ -30,6 +30,7 @@ impl Methods {
     ) -> Result<Body, RpcError> {
         let session = self.session(&params.session, from)?;
         self.stages.admit()?;
+        let _attending = session.attend(from);
         crate::tools::call(&session, params).await
     }
 

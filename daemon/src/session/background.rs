@@ -6,23 +6,43 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use brattice_protocol::audit::{Actor, Event};
+use brattice_protocol::audit::{Actor, DenialCounts, Event, Repeated};
 use brattice_protocol::hello::Watch;
 use brattice_protocol::signal::signal_name;
 use brattice_protocol::task::{TaskFinished, TaskStarted, TaskSummary};
 use brattice_protocol::{SessionId, TaskId};
 use serde::Serialize;
 
-use crate::exec::spec::{Placement, TaskEnd, TaskFacts, TaskUsage, Timestamp};
+use crate::exec::denials::{DenialRecord, Denials};
+use crate::exec::spec::{Placement, TaskEnd, TaskFacts, TaskUsage, Timestamp, Urgency};
+use crate::exec::{Handing, NotHanded};
 use crate::server::Delivery;
 use crate::toolset::render::unshown_outcome;
 
 use super::reads::Cursor;
-use super::session::Session;
+use super::session::{Intake, Session};
 use super::supervision::Link;
 use super::task::Task;
 use super::tasks::Entry as _;
+
+/// How long whoever kills a task waits until its supervisor has been asked.
+const KILL_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Why it is not certain that a task is killed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum KillError {
+    /// Its supervisor has taken nothing for that long.
+    #[error(
+        "the supervisor of {task} has taken no request for {} s; it is asked as soon as it takes one",
+        KILL_PATIENCE.as_secs()
+    )]
+    Late { task: TaskId },
+    /// This daemon ends and leaves it to the next one.
+    #[error("the daemon is shutting down; ask the next one")]
+    Left,
+}
 
 /// Background tasks whose ends were not told yet, in the order of those.
 #[derive(Debug, Default)]
@@ -67,8 +87,9 @@ impl Session {
     pub(crate) fn adopt(self: &Arc<Self>, task: &Task, shown: Cursor) {
         task.set_background();
         self.reads.change(task.number(), |cursor| {
-            *cursor = Cursor { recorded: cursor.recorded, ..shown };
+            *cursor = Cursor { recorded: cursor.recorded, noted: cursor.noted, ..shown };
         });
+        self.note_denials(task);
         self.background(task);
     }
 
@@ -92,6 +113,7 @@ impl Session {
 
     /// One that had ended when this daemon came to know it.
     pub(super) fn ended_before(&self, task: &Task) {
+        self.note_denials(task);
         if let Some(end) = task.try_ended().filter(|_| !self.reads.get(task.number()).recorded) {
             self.record_end(task, &end);
             self.reads.change(task.number(), |cursor| cursor.recorded = true);
@@ -102,13 +124,42 @@ impl Session {
     }
 
     fn record_end(&self, task: &Task, end: &TaskEnd) {
+        self.note_denials(task);
         self.audit().record(&task_finished(self.id(), task.id(), end));
     }
 
-    /// Has a task stopped, for whoever asked. Nothing happens to one that has ended.
-    pub(crate) fn kill(&self, task: &Task, by: Actor, reason: String) {
+    /// Has a task stopped, for whoever asked, and returns once nothing can keep that from happening: not this daemon's death
+    /// either. Nothing happens to a task that has ended.
+    ///
+    /// # Errors
+    /// See [`KillError`].
+    pub(crate) async fn kill(
+        &self,
+        task: &Task,
+        by: Actor,
+        reason: String,
+        urgency: Urgency,
+    ) -> Result<(), KillError> {
+        let handing = self.begin_kill(task, by, reason, urgency);
+        match tokio::time::timeout(KILL_PATIENCE, handing.done()).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(NotHanded)) if self.intake() == Intake::Stopping => Err(KillError::Left),
+            // Its supervisor is gone, and what that kept is killed.
+            Ok(Err(NotHanded)) => Ok(()),
+            Err(_) => Err(KillError::Late { task: task.id().clone() }),
+        }
+    }
+
+    /// Asks for that, and waits for nothing.
+    pub(crate) fn begin_kill(
+        &self,
+        task: &Task,
+        by: Actor,
+        reason: String,
+        urgency: Urgency,
+    ) -> Handing {
         if task.try_ended().is_some() {
-            return;
+            return Handing::nothing();
         }
         let event = Event::Kill {
             session: self.id().clone(),
@@ -117,7 +168,7 @@ impl Session {
             reason: Some(reason.clone()),
         };
         self.audit().record(&event);
-        task.stop(reason);
+        task.stop(reason, urgency)
     }
 
     /// The background tasks that ended and whose ends nobody was told. They are told from now on.
@@ -139,6 +190,11 @@ impl Session {
     /// How far a task was read.
     pub(crate) fn cursor(&self, task: &Task) -> Cursor {
         self.reads.get(task.number())
+    }
+
+    /// What a task was denied is in the audit log, up to the record of this number.
+    pub(super) fn mark_noted(&self, task: &Task, number: u64) {
+        self.reads.change(task.number(), |cursor| cursor.noted = cursor.noted.max(number));
     }
 
     /// A task was read from one cursor to another. Tells whether no other read came between.
@@ -187,6 +243,19 @@ pub(super) fn task_finished(session: &SessionId, task: &TaskId, end: &TaskEnd) -
         exit_code: end.exit_code,
         signal: end.signal.map(|signal| signal_name(signal).into_owned()),
         reason: end.reason.clone(),
+        denials: end.denials.as_ref().map(counts),
+    }
+}
+
+fn counts(denials: &Denials) -> DenialCounts {
+    let repeated = denials.records.iter().filter(|record| record.count > 1);
+    DenialCounts {
+        total: denials.total,
+        ambient: denials.ambient,
+        unobserved: denials.unobserved,
+        repeated: repeated
+            .map(|DenialRecord { number, count, .. }| Repeated { number: *number, count: *count })
+            .collect(),
     }
 }
 
@@ -201,9 +270,8 @@ fn summary(task: &Task, usage: Option<&TaskUsage>) -> TaskSummary {
         usage.map_or(progress.stdout + progress.stderr, |usage| usage.stdout + usage.stderr);
     let cpu = end.as_ref().map(|end| end.user + end.sys);
     let cpu = cpu.or_else(|| usage.map(|usage| usage.cpu)).unwrap_or_default();
-    let ago = usage.and_then(|usage| usage.idle).map(|idle| idle.as_millis());
-    let last_output =
-        ago.map(|ago| Timestamp::now().0.saturating_sub(u64::try_from(ago).unwrap_or(u64::MAX)));
+    let ago = usage.and_then(|usage| usage.idle).map(milliseconds);
+    let last_output = ago.map(|ago| Timestamp::now().0.saturating_sub(ago));
     TaskSummary {
         task: facts.task,
         kind: facts.kind,
@@ -216,9 +284,19 @@ fn summary(task: &Task, usage: Option<&TaskUsage>) -> TaskSummary {
         command: facts.title,
         started: facts.started.0,
         ended: end.as_ref().map(|_| task.ended_at().0),
+        timeout_ms: facts.timeout.map(milliseconds),
         bytes,
         last_output,
-        cpu_ms: u64::try_from(cpu.as_millis()).unwrap_or(u64::MAX),
+        cpu_ms: milliseconds(cpu),
         processes: usage.map_or(0, |usage| usage.processes),
+        denials_total: match usage {
+            Some(usage) => usage.denials,
+            None => task.denials().map(|denials| denials.total),
+        },
     }
+}
+
+/// A duration as the wire has it.
+fn milliseconds(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }

@@ -11,7 +11,9 @@ use brattice_protocol::{CallId, SessionId, TaskId};
 use crate::audit::AuditError;
 use crate::exec::spec::{Placement, Program, Stdin, Streams};
 use crate::exec::{RunError, SupervisorError};
+use crate::workers::{Lane, Workers};
 
+use super::rules::RuleError;
 use super::space::Full;
 use super::tasks::TooManyTasks;
 
@@ -45,6 +47,9 @@ pub(crate) enum StartError {
     /// Those that run fill the disk as far as they may.
     #[error(transparent)]
     Full(#[from] Full),
+    /// A command rule keeps it from starting.
+    #[error(transparent)]
+    Rule(#[from] RuleError),
     /// A root of the session holds what this daemon lives on.
     #[error("nothing starts in this session any more: {0}")]
     Unfit(String),
@@ -91,6 +96,9 @@ pub(crate) enum UpdateError {
     /// The session has no supervisor any more.
     #[error("the supervisor of session {0} has ended, and with it what it ran")]
     Lost(SessionId),
+    /// The session is being closed.
+    #[error("session {0} is being closed")]
+    Closing(SessionId),
     /// There is no supervisor to set the mode up.
     #[error(transparent)]
     Supervisor(StartError),
@@ -104,12 +112,12 @@ pub(crate) enum UpdateError {
 
 /// Why a command did not start, as its caller can mend it: no sandbox can be set up on a workspace that is gone, and
 /// where the command was to run in it, that is the fault to tell.
-pub(super) async fn blame(source: RunError, cwd: PathBuf) -> RunError {
+pub(super) async fn blame(workers: &Workers, source: RunError, cwd: PathBuf) -> RunError {
     if !matches!(source, RunError::Setup { .. }) {
         return source;
     }
     let path = cwd.display().to_string();
-    let looked = tokio::task::spawn_blocking(move || cwd.metadata()).await;
+    let looked = workers.run(Lane::Elsewhere, move || cwd.metadata()).await;
     let fault = match looked {
         Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound => "does not exist",
         Ok(Err(error)) if error.kind() == io::ErrorKind::NotADirectory => "is not a directory",
@@ -129,6 +137,7 @@ mod tests {
         let scratch = Scratch::new();
         let setup =
             || RunError::Setup { step: crate::exec::FailedStep::Landlock, detail: "no".to_owned() };
+        let workers = Workers::start().unwrap();
         let (gone, file) = (scratch.path("gone"), scratch.file("file", ""));
         let cases = [
             (gone.clone(), format!("working directory {} does not exist", gone.display())),
@@ -136,8 +145,9 @@ mod tests {
             (scratch.path(""), setup().to_string()),
         ];
         for (cwd, expected) in cases {
-            assert_eq!(blame(setup(), cwd).await.to_string(), expected);
+            assert_eq!(blame(&workers, setup(), cwd).await.to_string(), expected);
         }
-        assert_eq!(blame(RunError::Gone, gone).await.to_string(), RunError::Gone.to_string());
+        let blamed = blame(&workers, RunError::Gone, gone).await;
+        assert_eq!(blamed.to_string(), RunError::Gone.to_string());
     }
 }

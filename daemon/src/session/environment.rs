@@ -3,7 +3,7 @@
 //! What is kept of the daemon's own environment is `policy`'s decision; what a toolset adds is the toolset's.
 
 use brattice_policy::Profile;
-use brattice_policy::environment::{self, Environment};
+use brattice_policy::environment::{Environment, EnvironmentRules};
 use brattice_protocol::{SessionId, TaskId};
 
 use crate::exec::spec::Stdin;
@@ -11,15 +11,16 @@ use crate::exec::spec::Stdin;
 /// `TERM` of a command that has a terminal.
 const TERMINAL: &str = "xterm-256color";
 
-/// What every command of a session gets, from the daemon's own environment.
+/// What every command of a session gets, from the daemon's own environment by the configured rules.
 ///
 /// `TMPDIR` stays the host's here: only a command that is confined gets the private one.
 pub(super) fn of_session(
+    rules: &EnvironmentRules,
     ambient: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>,
     session: &SessionId,
     profile: &Profile,
 ) -> Environment {
-    let mut environment = environment::base(ambient);
+    let mut environment = rules.base(ambient);
     let workspace = profile.workspace().as_os_str().as_encoded_bytes();
     environment.insert(b"BRATTICE_SESSION_ID".to_vec(), session.as_str().into());
     environment.insert(b"BRATTICE_WORKSPACE".to_vec(), workspace.to_vec());
@@ -65,7 +66,8 @@ mod tests {
         let ambient =
             [("HOME", "/root"), ("API_KEY", "x"), ("BRATTICE_SOCKET", "/s"), ("TMPDIR", "/tmp/x")]
                 .map(|(name, value)| (name.into(), value.into()));
-        let environment = of_session(ambient, &SessionId::new("id"), &profile(Mode::ReadOnly));
+        let (rules, profile) = (EnvironmentRules::default(), profile(Mode::ReadOnly));
+        let environment = of_session(&rules, ambient, &SessionId::new("id"), &profile);
         let get = |name: &str| {
             environment.get(name.as_bytes()).map(|value| String::from_utf8_lossy(value))
         };

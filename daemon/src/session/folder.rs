@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! <id>/            0700
-//!   session.json   what it was opened with, the daemon's (`saved`)
+//!   session.json   what it was opened with, the daemon's (`saved`); `closed` once its closing has begun
 //!   reads          what its client was told, the daemon's (`reads`)
 //!   calls          which call ids were taken, the daemon's (`taken`)
 //!   lock           the supervisor's, held for as long as it lives, as only a writer of the file can (`sys::lock`)
@@ -16,7 +16,7 @@
 //! remove, and to change permissions in it on the way (a read-only package cache must not outlive its session). How a
 //! tree is removed is `removal`'s part, what the next daemon makes of it `restore`'s.
 
-use std::fs::{DirBuilder, File};
+use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -25,8 +25,11 @@ use crate::exec::LOCK;
 use crate::exec::record::TASKS;
 use brattice_policy::sys::lock::is_write_locked;
 use brattice_protocol::SessionId;
+use rustix::fs::OFlags;
 
 use super::removal::remove_tree;
+use crate::regular;
+use crate::workers::Interrupted;
 
 /// Below the state folder.
 const SESSIONS: &str = "sessions";
@@ -47,6 +50,9 @@ pub(crate) enum FolderError {
     /// The folder of all sessions cannot be read.
     #[error("cannot list the sessions in {}", path.display())]
     List { path: PathBuf, source: io::Error },
+    /// A thread of the daemon's ended early.
+    #[error("listing the sessions was interrupted")]
+    Interrupted(#[from] Interrupted),
 }
 
 impl SessionFolder {
@@ -114,7 +120,7 @@ impl SessionFolder {
 }
 
 fn lock(path: &Path) -> io::Result<Liveness> {
-    let file = match File::open(path) {
+    let file = match regular::open(path, OFlags::RDONLY) {
         Ok(file) => file,
         Err(error)
             if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
@@ -133,7 +139,7 @@ fn lock(path: &Path) -> io::Result<Liveness> {
 mod tests {
     use super::*;
     use crate::session::testing::Scratch;
-    use std::fs::Permissions;
+    use std::fs::{File, Permissions};
     use std::os::unix::fs::PermissionsExt as _;
 
     fn mode(path: &Path) -> u32 {

@@ -3,15 +3,17 @@
 //! A stream that stayed small is kept in memory. One that outgrew memory stands in its file, which is opened again for
 //! each read: a session remembers a hundred ended tasks, and the daemon has few descriptors.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use brattice_policy::sys::Errno;
 use brattice_protocol::tools::Stream;
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::fs::OFlags;
 
 use crate::exec::spec::{Chunk, Progress, StreamEnd, TaskEnd};
 use crate::exec::{ReadError, SpoolReader, TaskHandle};
+use crate::regular;
 
 /// More than a spool holds before it becomes a file.
 const MOST_IN_MEMORY: u64 = 64 << 10;
@@ -123,16 +125,17 @@ impl KeptStream {
                 .find_map(|piece| part(piece, offset, limit))
                 .unwrap_or_else(|| nothing(self.bytes, offset))),
             Store::File(path) => {
-                let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                match openat(CWD, path, flags, Mode::empty()) {
-                    Ok(fd) => {
+                match regular::open(path, OFlags::RDONLY) {
+                    Ok(file) => {
                         let mut reader = SpoolReader::default();
-                        reader.replace(fd);
+                        reader.replace(file.into());
                         reader.read(offset, limit, self.bytes)
                     }
                     // Removed to bound the disk, or with its session: no byte of it is kept, which is told as such.
-                    Err(Errno::NOENT) => Ok(nothing(self.bytes, offset)),
-                    Err(errno) => Err(errno.into()),
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                        Ok(nothing(self.bytes, offset))
+                    }
+                    Err(error) => Err(Errno::from_io_error(&error).unwrap_or(Errno::INVAL).into()),
                 }
             }
         }

@@ -7,10 +7,12 @@
 //!  registry ──owns──► session ◄─────────────────────┘
 //!      │ open            ├── owner      whose it is: attached, detached, resumed
 //!      ├── workspace     ├── calls      a call id runs once
+//!      │     │           ├── denials    what its commands were denied
 //!      │     ├ filesystem├── tasks      numbers, how many run, which can be read
 //!      │     └ gitdir    │     └ task   a running one's handle, or what is `kept` of an ended one
 //!      ├── folder        ├── layers     what holds its commands
 //!      │     └ removal   ├── environment
+//!      │                 ├── attention  who waits, so that it is not closed
 //!      └── supervisors   └── exec::Supervisor, the process below which its commands are
 //! ```
 //!
@@ -26,21 +28,27 @@
 //! When a neighbour dies:
 //!
 //! - **The client.** Nothing is cancelled: running calls go to their end and their results stay in the ledger. The
-//!   session is detached, and whoever resumes it within the hour finds all of it; then it is closed.
+//!   session is detached, and whoever resumes it within the hour finds all of it; then it is closed, unless an operator
+//!   waits for something of it.
 //! - **The supervisor.** What it ran ends as `lost`, never with a made-up code. The session stays, says `unavailable` to
 //!   whatever would start something, and can be closed.
 //! - **The daemon.** Its supervisors stop what calls waited for and keep the rest. The next daemon makes every session again
 //!   of what it finds in the folders (`restore`): nobody holds it then, and it is closed when nobody has resumed it in time.
 //!
-//! No lock is held across an await, and none while a second one is taken.
+//! No lock is held across an await, and none while a second one is taken, but for the one that keeps a task's denials in
+//! their order (`denials::Noted`), which nobody takes while holding another.
 
+mod attention;
 mod background;
 mod calls;
+mod ceiling;
 mod command;
+mod denials;
 mod environment;
 mod filesystem;
 mod folder;
 mod gitdir;
+mod holding;
 mod kept;
 mod layers;
 mod open;
@@ -49,6 +57,7 @@ mod reads;
 mod registry;
 mod removal;
 mod restore;
+mod rules;
 mod saved;
 #[expect(clippy::module_inception, reason = "the file is named for the thing it holds")]
 mod session;
@@ -64,6 +73,7 @@ mod tasks;
 pub(crate) mod testing;
 mod workspace;
 
+pub(crate) use background::KillError;
 pub(crate) use calls::{Admission, RunningCall};
 pub(crate) use command::{Command, StartError, UpdateError};
 pub(crate) use folder::FolderError;

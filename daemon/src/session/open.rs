@@ -4,11 +4,13 @@
 
 use std::sync::Arc;
 
-use brattice_policy::config::SessionDefaults;
-use brattice_policy::{Limits, Mode, Network, Profile, Root};
+use brattice_policy::config::{Layer, SessionDefaults, Setting, Settings};
+use brattice_policy::environment::EnvironmentRules;
+use brattice_policy::rules::Rules;
+use brattice_policy::{Limits, Mode, Network, Profile, Root, RootKind};
 use brattice_protocol::SessionId;
 use brattice_protocol::audit::{Actor, Event};
-use brattice_protocol::session::{OpenParams, ToolsetName};
+use brattice_protocol::session::{OpenParams, Options, ToolsetName};
 use tokio::sync::OwnedSemaphorePermit;
 
 use serde_json::Map;
@@ -20,12 +22,14 @@ use crate::exec::spec::Timestamp;
 use crate::fault::chain;
 use crate::server::Connection;
 use crate::toolset::{SessionFacts, Toolset};
+use crate::workers::{Interrupted, Lane};
 
+use super::ceiling::Bounds;
 use super::folder::{FolderError, SessionFolder};
 use super::layers;
 use super::owner::Owner;
 use super::registry::Shared;
-use super::session::{Parts, Session, Setup, Standing};
+use super::session::{Memory, Parts, Session, Setup, Standing};
 use super::supervision::{self, Link, Supervision};
 use super::tasks::Tasks;
 use super::workspace::{self, OwnPaths, Workspace, WorkspaceError};
@@ -43,26 +47,58 @@ pub(crate) struct Grounds {
     pub(crate) defaults: SessionDefaults<ToolsetName>,
     /// Limits.
     pub(crate) limits: Limits,
-    /// The widest mode of any session.
-    pub(crate) ceiling: Mode,
+    /// What no session goes beyond.
+    pub(crate) ceiling: Bounds,
+    /// Folders that every session may write to besides its own, each with the rule that opens it.
+    pub(crate) folders: Vec<(String, RootKind)>,
+    /// What commands get of the daemon's environment.
+    pub(crate) environment: EnvironmentRules,
+    /// Tools that no session declares.
+    pub(crate) disable: Vec<String>,
+    /// The command rules.
+    pub(crate) rules: Rules,
+    /// Where each value comes from.
+    pub(crate) settings: Settings,
 }
 
 impl Grounds {
+    /// A daemon's, by its configuration.
+    pub(crate) fn of(
+        own: OwnPaths,
+        ambient: Vec<(Vec<u8>, Vec<u8>)>,
+        home: String,
+        configuration: Configuration,
+    ) -> Grounds {
+        let folders = configuration.folders(&home, |name| {
+            let found = ambient.iter().find(|(known, _)| known == name.as_bytes());
+            found.and_then(|(_, value)| String::from_utf8(value.clone()).ok())
+        });
+        let Configuration { ceiling, session, limits, environment, tools, rules, settings, .. } =
+            configuration;
+        let ceiling = Bounds { mode: ceiling.mode(), approval: ceiling.approval };
+        Grounds {
+            own,
+            ambient,
+            home,
+            defaults: session,
+            limits,
+            ceiling,
+            folders,
+            environment,
+            disable: tools.disable,
+            rules,
+            settings,
+        }
+    }
+
     /// The same daemon's by another configuration.
     pub(super) fn reconfigured(
         &self,
         configuration: Configuration,
         files: &ConfigurationFiles,
     ) -> Grounds {
-        let Configuration { ceiling, session: defaults, limits } = configuration;
-        Grounds {
-            own: OwnPaths { configuration: files.paths(), ..self.own.clone() },
-            ambient: self.ambient.clone(),
-            home: self.home.clone(),
-            defaults,
-            limits,
-            ceiling,
-        }
+        let own = OwnPaths { configuration: files.paths(), ..self.own.clone() };
+        Grounds::of(own, self.ambient.clone(), self.home.clone(), configuration)
     }
 }
 
@@ -100,7 +136,7 @@ pub(crate) enum OpenError {
     Supervisor(#[source] SupervisorError),
     /// A thread of the daemon's ended early.
     #[error("opening the session was interrupted")]
-    Interrupted(#[source] tokio::task::JoinError),
+    Interrupted(#[source] Interrupted),
 }
 
 /// Opens a session for a connection.
@@ -112,23 +148,25 @@ pub(super) async fn open(
     owner: &Arc<Connection>,
 ) -> Result<Session, OpenError> {
     let id = SessionId::new(uuid::Uuid::now_v7().to_string());
-    let setup = {
-        let grounds = grounds.clone();
-        // Folders may be on a file system that answers late.
-        tokio::task::spawn_blocking(move || prepare(&grounds, id, params, place))
-            .await
-            .map_err(OpenError::Interrupted)??
+    let (setup, memory) = {
+        let (grounds, results) = (grounds.clone(), shared.results.clone());
+        let prepare = move || {
+            let setup = prepare(&grounds, id, params, place)?;
+            let memory = Memory::of(&setup.folder, results);
+            Ok::<_, OpenError>((setup, memory))
+        };
+        shared.workers.run(Lane::Elsewhere, prepare).await.map_err(OpenError::Interrupted)??
     };
     if let Err(error) = shared.audit.record_before(&opened(&setup, owner.role().into())) {
-        discard(setup).await;
+        discard(shared, setup).await;
         return Err(OpenError::Unrecorded(error));
     }
-    let supervisor = match supervision::start(grounds, &setup).await {
+    let supervisor = match supervision::start(grounds, shared, &setup).await {
         Ok(supervisor) => supervisor,
         Err(error) => {
             let (session, reason) = (setup.id.clone(), Some(chain(&error)));
             shared.audit.record(&Event::SessionClosed { session, by: Actor::Daemon, reason });
-            discard(setup).await;
+            discard(shared, setup).await;
             return Err(OpenError::Supervisor(error));
         }
     };
@@ -146,9 +184,57 @@ pub(super) async fn open(
         standing,
         supervision: Supervision::new(Link::Live(supervisor)),
         tasks: Tasks::new(grounds.limits.max_tasks, shared.space.clone()),
+        memory,
         owner: Owner::Attached(owner.id(), owner.clone()),
         unfit: None,
     }))
+}
+
+/// The settings that hold for a session, with what it was opened with.
+fn told(settings: &Settings, params: &OpenParams) -> Settings {
+    let mut told = settings.clone();
+    let OpenParams { mode, toolset, network, writable, options, .. } = params;
+    let own = [
+        ("[session] mode", mode.map(|mode| mode.to_string())),
+        ("[session] toolset", toolset.map(|toolset| toolset.as_str().to_owned())),
+        ("[session] network", network.map(|network| network.to_string())),
+    ];
+    let setting = |key: &str, value: String| {
+        let (key, layer) = (key.to_owned(), Layer::Session);
+        Setting { key, value, layer, place: None }
+    };
+    for (key, value) in own {
+        if let Some(value) = value {
+            told.set(setting(key, value));
+        }
+    }
+    if !writable.is_empty() {
+        told.add(setting("[session] writable", writable.join(", ")));
+    }
+    for tool in &options.disable {
+        told.add(setting("[tools] disable", tool.clone()));
+    }
+    told
+}
+
+/// The settings that hold for a session of an earlier daemon: what it has was decided when it was opened.
+pub(super) fn settings_of_saved(
+    settings: &Settings,
+    profile: &Profile,
+    toolset: ToolsetName,
+) -> Settings {
+    let (mode, network) = (Some(profile.mode), Some(profile.network));
+    let params = OpenParams { mode, network, toolset: Some(toolset), ..OpenParams::default() };
+    told(settings, &params)
+}
+
+/// Takes away the tools that no session declares.
+pub(super) fn disable(options: &mut Options, tools: &[String]) {
+    for tool in tools {
+        if !options.disable.contains(tool) {
+            options.disable.push(tool.clone());
+        }
+    }
 }
 
 /// What the audit log says of an opening.
@@ -168,8 +254,8 @@ fn opened(setup: &Setup, by: Actor) -> Event {
 }
 
 /// Removes what was made. That it cannot be removed is not why the session was not opened.
-async fn discard(setup: Setup) {
-    let removed = tokio::task::spawn_blocking(move || setup.folder.remove()).await;
+async fn discard(shared: &Shared, setup: Setup) {
+    let removed = shared.workers.run(Lane::Trees, move || setup.folder.remove()).await;
     if let Ok(Err(error)) = removed {
         tracing::warn!(error = %crate::fault::chain(&error), "a session that was not opened is left");
     }
@@ -184,7 +270,7 @@ fn prepare(
 ) -> Result<Setup, OpenError> {
     let defaults = &grounds.defaults;
     let mode = params.mode.unwrap_or(defaults.mode);
-    let ceiling = grounds.ceiling;
+    let ceiling = grounds.ceiling.mode;
     if mode > ceiling {
         return Err(OpenError::BeyondCeiling { mode, ceiling });
     }
@@ -192,8 +278,9 @@ fn prepare(
     if network == Network::Loopback {
         return Err(OpenError::Loopback);
     }
-    params.writable.extend(defaults.writable.iter().cloned());
-    let Workspace { roots, cwd } = workspace::resolve(&params, &grounds.own)?;
+    let settings = told(&grounds.settings, &params);
+    let Workspace { roots, cwd } = workspace::resolve(&params, &grounds.folders, &grounds.own)?;
+    disable(&mut params.options, &grounds.disable);
     let toolset = Toolset::of(params.toolset.unwrap_or(defaults.toolset));
     let OpenParams { options, label, .. } = params;
     let facts = SessionFacts { session: &id, options: &options, home: &grounds.home };
@@ -210,12 +297,15 @@ fn prepare(
         options,
         variables,
         folder,
-        ceiling,
+        ceiling: grounds.ceiling,
+        approval: defaults.approval,
+        escalation: defaults.escalation,
+        settings,
         opened,
         more,
         place,
     };
-    match setup.save(mode) {
+    match setup.saved(mode).write(setup.folder.path()) {
         Ok(()) => Ok(setup),
         Err(source) => {
             let path = setup.folder.path().to_owned();
@@ -233,19 +323,15 @@ mod tests {
     use tokio::sync::Semaphore;
 
     fn grounds(scratch: &Scratch, ceiling: Mode) -> Grounds {
-        Grounds {
-            own: OwnPaths {
-                state: scratch.folder("state"),
-                sockets: vec![scratch.folder("run")],
-                executable: scratch.path("bin/bratticed"),
-                configuration: Vec::new(),
-            },
-            ambient: Vec::new(),
-            home: "/home/a".to_owned(),
-            defaults: SessionDefaults::default(),
-            limits: Limits::default(),
-            ceiling,
-        }
+        let own = OwnPaths {
+            state: scratch.folder("state"),
+            sockets: vec![scratch.folder("run")],
+            executable: scratch.path("bin/bratticed"),
+            configuration: Vec::new(),
+        };
+        let mut configuration = Configuration::default();
+        configuration.ceiling.max_mode = Some(ceiling);
+        Grounds::of(own, Vec::new(), "/home/a".to_owned(), configuration)
     }
 
     fn outcome(grounds: &Grounds, params: OpenParams) -> Result<Setup, String> {
@@ -305,9 +391,12 @@ mod tests {
             mode: Mode::ReadOnly,
             toolset: ToolsetName::Dsh,
             network: Network::None,
-            writable: vec![cache.display().to_string()],
+            ..SessionDefaults::default()
         };
-        let grounds = Grounds { defaults, ..grounds(&scratch, Mode::WorkspaceWrite) };
+        let missing = scratch.path("missing").display().to_string();
+        let folders = [cache.display().to_string(), missing];
+        let folders = folders.map(|path| (path, RootKind::Configured)).to_vec();
+        let grounds = Grounds { defaults, folders, ..grounds(&scratch, Mode::WorkspaceWrite) };
         let plain =
             OpenParams { workspace: workspace.display().to_string(), ..OpenParams::default() };
         let asking = OpenParams {

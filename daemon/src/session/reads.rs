@@ -2,16 +2,18 @@
 //!
 //! "What is new since the last read" must hold over a restart of the daemon, so each change is a line that is appended to
 //! `<session>/reads`; the last line of a task counts. A line that cannot be written (a full disk) costs a repetition after
-//! the next restart and nothing before it.
+//! the next restart and nothing before it. Such a line is written where it comes up, on the runtime's threads as well: it is
+//! short, goes to the page cache of the state folder's file system, and the file is open.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
+
+use crate::regular;
 
 /// The file's name in a session's folder.
 const FILE: &str = "reads";
@@ -31,6 +33,12 @@ pub(crate) struct Cursor {
     /// Whether its end is in the audit log.
     #[serde(default)]
     pub(crate) recorded: bool,
+    /// The number of the newest denial that was told.
+    #[serde(default)]
+    pub(crate) denied: u64,
+    /// The number of the newest denial that is in the audit log.
+    #[serde(default)]
+    pub(crate) noted: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -59,7 +67,7 @@ impl Reads {
     /// Those of a session's folder, as an earlier daemon left them. The file is made with the first change.
     pub(super) fn of(folder: &Path) -> Reads {
         let path = folder.join(FILE);
-        let text = std::fs::read(&path).unwrap_or_default();
+        let text = regular::read(&path).unwrap_or_default();
         // A torn line is one that was not written.
         let lines = text.split(|byte| *byte == b'\n');
         let cursors = lines
@@ -97,10 +105,11 @@ impl Reads {
     pub(super) fn advance(&self, task: u64, from: Cursor, to: Cursor) -> bool {
         let mut moved = false;
         self.change(task, |cursor| {
-            moved = (cursor.stdout, cursor.stderr) == (from.stdout, from.stderr);
+            let place = |cursor: &Cursor| (cursor.stdout, cursor.stderr, cursor.denied);
+            moved = place(cursor) == place(&from);
             if moved {
-                let (told, recorded) = (cursor.told || to.told, cursor.recorded);
-                *cursor = Cursor { told, recorded, ..to };
+                let told = cursor.told || to.told;
+                *cursor = Cursor { told, recorded: cursor.recorded, noted: cursor.noted, ..to };
             }
         });
         moved
@@ -125,17 +134,12 @@ impl Kept {
 
     /// A file with a line a task, in place of what earlier daemons appended.
     fn rewrite(&self, path: &Path) -> io::Result<File> {
-        let beside = path.with_extension("new");
-        let mut file =
-            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
         let mut text = Vec::new();
         for (task, cursor) in &self.cursors {
             serde_json::to_writer(&mut text, &Line { task: *task, cursor: *cursor })?;
             text.push(b'\n');
         }
-        file.write_all(&text)?;
-        std::fs::rename(&beside, path)?;
-        Ok(file)
+        regular::replace(path, &text)
     }
 }
 
@@ -168,6 +172,12 @@ mod tests {
         assert!(reads.advance(1, Cursor::default(), to(5)));
         assert!(!reads.advance(1, Cursor::default(), to(7)));
         assert_eq!(reads.get(1), to(5));
+        // What was denied is new once, too; what the log has is no read's business.
+        reads.change(1, |cursor| cursor.noted = 3);
+        let told = Cursor { denied: 2, ..to(5) };
+        assert!(reads.advance(1, to(5), told));
+        assert!(!reads.advance(1, to(5), told));
+        assert_eq!(reads.get(1), Cursor { noted: 3, ..told });
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+use brattice_policy::Limits;
 use brattice_protocol::SessionId;
 use brattice_protocol::audit::{Actor, Event};
 use brattice_protocol::session::{OpenParams, SessionSummary};
@@ -17,15 +18,18 @@ use crate::configuration::{Configuration, ConfigurationFiles};
 use crate::server::{Connection, ConnectionId, Descent};
 
 use super::calls::Budget;
+use super::ceiling::Ceiling;
 use super::open::{self, Grounds, OpenError};
 use super::owner::{Asker, Resume};
 use super::restore::{self, RestoreError, Restored};
 use super::session::Session;
 use super::space::Space;
 use super::supervisors::Supervisors;
+use super::tasks::Removable;
 use super::{FolderError, folder};
 use crate::audit::Audit;
 use crate::exec::Supervisor;
+use crate::workers::{Lane, Workers};
 
 /// How long a daemon's start waits for sessions of an earlier one. A supervisor that hangs must not keep the rest waiting.
 const RESTORE_PATIENCE: Duration = Duration::from_secs(5);
@@ -50,6 +54,10 @@ pub(super) struct Shared {
     pub(super) space: Arc<Space>,
     /// Where all that happens is written down.
     pub(super) audit: Arc<Audit>,
+    /// What no session goes beyond now.
+    pub(super) ceiling: Arc<Ceiling>,
+    /// What waits for a disk.
+    pub(super) workers: Workers,
 }
 
 impl Shared {
@@ -64,7 +72,7 @@ impl Shared {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum AccessError {
     /// There is none, or it is another client's, which is not told apart.
-    #[error("there is no session {0}, or it is not yours")]
+    #[error("no session {0}, or it is not yours")]
     Unknown(SessionId),
     /// Its client is gone and nobody has resumed it.
     #[error("session {0} lost its client and is held by nobody")]
@@ -76,10 +84,13 @@ pub(crate) enum AccessError {
 
 impl Registry {
     /// A daemon without sessions. Called inside the runtime.
-    pub(crate) fn new(grounds: Grounds, audit: Arc<Audit>) -> Arc<Self> {
+    pub(crate) fn new(grounds: Grounds, audit: Arc<Audit>, workers: Workers) -> Arc<Self> {
         let places = Arc::new(Semaphore::new(grounds.limits.max_sessions));
-        let space = Arc::new(Space::new(grounds.limits.state, grounds.limits.spool));
-        let shared = Shared { supervisors: Arc::default(), results: Arc::default(), space, audit };
+        let Limits { state, spool, .. } = grounds.limits;
+        let space = Arc::new(Space::new(state, spool, workers.clone()));
+        let ceiling = Arc::new(Ceiling::new(grounds.ceiling));
+        let (supervisors, results) = Default::default();
+        let shared = Shared { supervisors, results, space, audit, ceiling, workers };
         let (grounds, sessions) = (RwLock::new(Arc::new(grounds)), DashMap::new());
         let registry = Arc::new(Registry { grounds, sessions, places, shared });
         tokio::spawn(registry.clone().make_room());
@@ -93,7 +104,9 @@ impl Registry {
     /// The sessions' folders cannot be listed.
     pub(crate) async fn restore(self: &Arc<Self>) -> Result<(), FolderError> {
         let mut restoring = JoinSet::new();
-        for folder in folder::all(&self.grounds().own.state)? {
+        let state = self.grounds().own.state.clone();
+        let listing = self.shared.workers.run(Lane::State, move || folder::all(&state)).await;
+        for folder in listing.map_err(FolderError::from)?? {
             let (grounds, shared) = (self.grounds(), self.shared.clone());
             let place = self.places.clone().try_acquire_owned().ok();
             restoring.spawn(restore::restore(grounds, shared, folder, place));
@@ -142,6 +155,7 @@ impl Registry {
         let (id, now) = (session.id().clone(), session.detached_since());
         for task in session.tasks().all_running() {
             session.follow(&task);
+            session.observe(&task);
         }
         self.sessions.insert(id.clone(), session.clone());
         tokio::spawn({
@@ -156,22 +170,25 @@ impl Registry {
         tracing::info!(session = %id, running, lost, "session taken over");
     }
 
-    /// Removes output of finished tasks, the oldest of all sessions first, whenever all of it takes more than it may.
+    /// Removes output of finished tasks, the oldest of all sessions first, whenever all tasks take more than they may.
     async fn make_room(self: Arc<Self>) {
         loop {
-            self.shared.space.exceeded().await;
-            while self.shared.space.is_exceeded() {
-                let sessions = self.all();
-                let oldest = sessions
-                    .iter()
-                    .filter_map(|session| Some((session.tasks().oldest()?, session)))
-                    .min_by_key(|(at, _)| *at);
-                match oldest {
-                    Some((_, session)) => session.tasks().discard_oldest(),
-                    None => break,
+            let wanted = self.shared.space.wanted().await;
+            for of in wanted.removable() {
+                while self.shared.space.exceeds(wanted.more)
+                    && let Some(session) = self.oldest(*of)
+                {
+                    session.tasks().discard_oldest(*of);
                 }
             }
         }
+    }
+
+    /// The session that has the oldest output that may be removed.
+    fn oldest(&self, of: Removable) -> Option<Arc<Session>> {
+        let found = self.all().into_iter();
+        let found = found.filter_map(|session| Some((session.tasks().oldest(of)?, session)));
+        found.min_by_key(|(at, _)| *at).map(|(_, session)| session)
     }
 
     /// What sessions are opened with now.
@@ -179,12 +196,13 @@ impl Registry {
         self.grounds.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Opens sessions by this configuration from now on; those that are open keep theirs. How many there may be stays
-    /// what it was when the daemon started.
+    /// Opens sessions by this configuration from now on. Those that are open keep theirs, but for a ceiling that is
+    /// narrower now. How many there may be stays what it was when the daemon started.
     pub(crate) fn reconfigure(&self, configuration: Configuration, files: &ConfigurationFiles) {
         let mut current = self.grounds.write().unwrap_or_else(PoisonError::into_inner);
         let mut grounds = current.reconfigured(configuration, files);
         grounds.limits.max_sessions = current.limits.max_sessions;
+        self.shared.ceiling.set(grounds.ceiling);
         *current = Arc::new(grounds);
     }
 
@@ -271,6 +289,7 @@ impl Registry {
     pub(crate) fn release(self: &Arc<Self>, connection: ConnectionId) {
         let now = Instant::now();
         for session in self.all() {
+            session.attention().forget(connection);
             if session.release(connection, now) {
                 tracing::info!(session = %session.id(), "the session's client is gone");
                 let wait = tokio::spawn(self.clone().expire(session.id().clone(), now));
@@ -299,6 +318,11 @@ impl Registry {
         }
     }
 
+    /// The longest time between SIGTERM and SIGKILL for a command of any session.
+    pub(crate) fn longest_grace(&self) -> Duration {
+        self.all().iter().map(|session| session.grace()).max().unwrap_or_default()
+    }
+
     /// Leaves every session to the next daemon.
     pub(crate) async fn leave_all(&self) {
         let leaving: JoinSet<()> = self.all().into_iter().map(Session::leave).collect();
@@ -322,7 +346,12 @@ impl Registry {
     }
 
     async fn expire(self: Arc<Self>, id: SessionId, since: Instant) {
-        tokio::time::sleep(self.grounds().limits.detached_ttl).await;
+        let span = self.grounds().limits.detached_ttl;
+        // The session itself is not held: one that is closed meanwhile lets go of its descriptors then.
+        let Ok(attention) = self.get(&id).map(|session| session.attention().clone()) else {
+            return;
+        };
+        attention.missing(since, span).await;
         let found = self.get(&id).ok();
         if let Some(session) = found.filter(|session| session.is_detached_since(since)) {
             // Closing cancels the wait, and this is it.

@@ -6,7 +6,8 @@
 //!                     └ expired: nobody came in time                           removed
 //! lock free, no word ──► it was killed: what has no end on record is `lost`    Lost
 //!                   └ nothing is on record                                     removed
-//! no `session.json` ──► its opening was not finished                           removed
+//! `closed` ──► its closing was begun: gone on with                              removed
+//! neither that nor `session.json` ──► its opening was not finished             removed
 //! ```
 //!
 //! Nothing is concluded from a number of a process: a held lock is a supervisor that lives, and a free one is none.
@@ -18,12 +19,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use brattice_policy::RootKind;
+use brattice_policy::{Root, RootKind};
 use brattice_protocol::SessionId;
 use brattice_protocol::audit::{Actor, Event};
 use brattice_protocol::session::OpenParams;
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::task::{JoinError, spawn_blocking};
 
 use crate::exec::record::{self, Ended, Record};
 use crate::exec::retired::Retired;
@@ -31,16 +31,17 @@ use crate::exec::spec::TaskFacts;
 use crate::exec::{Handover, Supervisor, machine};
 use crate::fault::chain;
 use crate::toolset::{SessionFacts, Toolset};
+use crate::workers::{Interrupted, Lane};
 
 use super::background::task_finished;
+use super::denials::denial_events;
 use super::folder::{FolderError, Liveness, SessionFolder};
-use super::open::Grounds;
+use super::open::{self, Grounds};
 use super::owner::Owner;
 use super::reads::Reads;
 use super::registry::Shared;
-use super::saved::SavedSession;
-use super::session::{Parts, Session, Setup, Standing};
-use super::space::Space;
+use super::saved::{Saved, SavedSession};
+use super::session::{Memory, Parts, Session, Setup, Standing};
 use super::supervision::{Link, Supervision};
 use super::task::Task;
 use super::tasks::{Earlier, Tasks};
@@ -69,7 +70,7 @@ pub(super) enum RestoreError {
     Remove(#[from] FolderError),
     /// A thread of the daemon's ended early.
     #[error("looking at a session's folder was interrupted")]
-    Interrupted(#[from] JoinError),
+    Interrupted(#[from] Interrupted),
 }
 
 /// What there is of a supervisor.
@@ -87,38 +88,43 @@ pub(super) async fn restore(
     place: Option<OwnedSemaphorePermit>,
 ) -> Result<Restored, RestoreError> {
     let fault = |source| RestoreError::Read { folder: folder.path().to_owned(), source };
-    let saved = SavedSession::read(folder.path()).map_err(fault)?;
-    let found = find(&folder).await?;
-    let Some(saved) = saved else { return remove(folder).await };
-    let records = {
-        let path = folder.path().to_owned();
-        spawn_blocking(move || {
-            open_again(&path)?;
-            record::read_all(&path)
-        })
-        .await?
-        .map_err(fault)?
+    let path = folder.path().to_owned();
+    let saved =
+        shared.workers.run(Lane::State, move || Saved::read(&path)).await?.map_err(fault)?;
+    let found = find(&shared, &folder).await?;
+    let saved = match saved {
+        Saved::Open(saved) => saved,
+        Saved::Closed(saved) => {
+            return go_on_closing(&grounds, &shared, saved, folder, found).await;
+        }
+        Saved::Nothing => return remove(&shared, folder).await,
     };
+    let records = records(&shared, &folder).await?;
     let (link, handover) = match found {
         Found::Live(supervisor, handover) => {
             shared.know(&supervisor);
             (Link::Live(supervisor), handover)
         }
         Found::Retired(Retired { is_expired: true, .. }) => {
-            tell_end(&shared, &saved.session, &folder, records, "nobody has taken it over in time");
-            return remove(folder).await;
+            let told = (saved.session, "nobody has taken it over in time");
+            return end(&shared, folder, records, told).await;
         }
         Found::Retired(Retired { highest, .. }) => {
             (Link::Dormant, Handover { highest, ..Handover::default() })
         }
         Found::Killed if records.is_empty() => {
-            tell_end(&shared, &saved.session, &folder, records, "its supervisor was killed");
-            return remove(folder).await;
+            return end(&shared, folder, records, (saved.session, "its supervisor was killed"))
+                .await;
         }
         Found::Killed => (Link::Lost, Handover::default()),
     };
-    let (earlier, news) = earlier(&folder, &shared.space, handover, records);
-    let unfit = unfit(&grounds, &saved).await?;
+    let (own, at) = (shared.clone(), folder.clone());
+    let look = move || {
+        let earlier = earlier(&own, &at, handover, records);
+        (earlier, Memory::of(&at, own.results))
+    };
+    let ((earlier, news), memory) = shared.workers.run(Lane::State, look).await?;
+    let unfit = unfit(&grounds, &shared, &saved).await?;
     let tasks = Tasks::restored(grounds.limits.max_tasks, shared.space.clone(), earlier);
     let setup = setup(&grounds, saved, folder, place);
     let mode = setup.profile.mode;
@@ -130,6 +136,7 @@ pub(super) async fn restore(
         standing,
         supervision: Supervision::new(link),
         tasks,
+        memory,
         owner: Owner::Detached(Instant::now()),
         unfit,
     });
@@ -140,24 +147,28 @@ pub(super) async fn restore(
 /// elsewhere.
 async fn unfit(
     grounds: &Arc<Grounds>,
+    shared: &Shared,
     saved: &SavedSession,
-) -> Result<Option<WorkspaceError>, JoinError> {
-    let paths = |kind: RootKind| {
-        let roots = saved.profile.roots.iter().filter(move |root| root.kind == kind);
-        roots.map(|root| root.path.display().to_string())
+) -> Result<Option<WorkspaceError>, Interrupted> {
+    let is_extra = |root: &&Root| match root.kind {
+        RootKind::Writable | RootKind::Configured | RootKind::Operator | RootKind::Preset(_) => {
+            true
+        }
+        RootKind::Workspace | RootKind::GitDir | RootKind::GitCommonDir => false,
     };
+    let extra = saved.profile.roots.iter().filter(is_extra);
     let params = OpenParams {
         workspace: saved.profile.workspace().display().to_string(),
-        writable: paths(RootKind::Writable).collect(),
+        writable: extra.map(|root| root.path.display().to_string()).collect(),
         ..OpenParams::default()
     };
     let grounds = grounds.clone();
-    spawn_blocking(move || match workspace::resolve(&params, &grounds.own) {
+    let resolve = move || match workspace::resolve(&params, &[], &grounds.own) {
         Err(fault @ WorkspaceError::HoldsOwn { .. }) => Some(fault),
         // What else may be wrong with a folder is told by the command that starts in it.
         Ok(_) | Err(_) => None,
-    })
-    .await
+    };
+    shared.workers.run(Lane::Elsewhere, resolve).await
 }
 
 /// Gives the owner back what a command may have taken away: the mode of a folder can be changed from within a sandbox.
@@ -166,36 +177,81 @@ fn open_again(folder: &Path) -> io::Result<()> {
 }
 
 /// Waits until it is clear what there is of the folder's supervisor.
-async fn find(folder: &SessionFolder) -> Result<Found, RestoreError> {
+async fn find(shared: &Shared, folder: &SessionFolder) -> Result<Found, RestoreError> {
     let fault = |source| RestoreError::Read { folder: folder.path().to_owned(), source };
     let mut pause = FIRST_PAUSE;
     loop {
-        match folder.liveness().map_err(fault)? {
-            Liveness::Gone => {
-                let retired = Retired::read(folder.path()).map_err(fault)?;
-                return Ok(retired.map_or(Found::Killed, Found::Retired));
-            }
-            Liveness::Alive => match Supervisor::adopt(folder.path()).await {
-                Ok((supervisor, handover)) => return Ok(Found::Live(supervisor, handover)),
-                // It is about to end, or to listen; or it hangs, and is asked again for as long as it lives.
-                Err(error) => {
-                    if pause == LONGEST_PAUSE {
-                        tracing::warn!(folder = %folder.path().display(), error = %chain(&error), "a supervisor does not answer");
+        let own = folder.clone();
+        let look = move || match own.liveness()? {
+            Liveness::Gone => Ok((Liveness::Gone, Retired::read(own.path())?)),
+            Liveness::Alive => Ok((Liveness::Alive, None)),
+        };
+        match shared.workers.run(Lane::State, look).await?.map_err(fault)? {
+            (Liveness::Gone, retired) => return Ok(retired.map_or(Found::Killed, Found::Retired)),
+            (Liveness::Alive, _) => {
+                match Supervisor::adopt(folder.path(), shared.workers.clone()).await {
+                    Ok((supervisor, handover)) => return Ok(Found::Live(supervisor, handover)),
+                    // It is about to end, or to listen; or it hangs, and is asked again for as long as it lives.
+                    Err(error) => {
+                        if pause == LONGEST_PAUSE {
+                            tracing::warn!(folder = %folder.path().display(), error = %chain(&error), "a supervisor does not answer");
+                        }
+                        tokio::time::sleep(pause).await;
+                        pause = (pause * 2).min(LONGEST_PAUSE);
                     }
-                    tokio::time::sleep(pause).await;
-                    pause = (pause * 2).min(LONGEST_PAUSE);
                 }
-            },
+            }
         }
     }
 }
 
-async fn remove(folder: SessionFolder) -> Result<Restored, RestoreError> {
-    spawn_blocking(move || folder.remove()).await??;
+async fn remove(shared: &Shared, folder: SessionFolder) -> Result<Restored, RestoreError> {
+    shared.workers.run(Lane::Trees, move || folder.remove()).await??;
     Ok(Restored::Nothing)
 }
 
+/// The records of its background tasks.
+async fn records(shared: &Shared, folder: &SessionFolder) -> Result<Vec<Record>, RestoreError> {
+    let path = folder.path().to_owned();
+    let read = {
+        let path = path.clone();
+        move || open_again(&path).and_then(|()| record::read_all(&path))
+    };
+    let records = shared.workers.run(Lane::State, read).await?;
+    records.map_err(|source| RestoreError::Read { folder: path, source })
+}
+
+/// Ends a session whose closing an earlier daemon began.
+async fn go_on_closing(
+    grounds: &Grounds,
+    shared: &Shared,
+    saved: SavedSession,
+    folder: SessionFolder,
+    found: Found,
+) -> Result<Restored, RestoreError> {
+    if let Found::Live(supervisor, _) = found {
+        shared.know(&supervisor);
+        supervisor.close(grounds.limits.kill_grace).await;
+    }
+    let records = records(shared, &folder).await?;
+    end(shared, folder, records, (saved.session, "it was being closed when the daemon ended")).await
+}
+
+/// Ends a session that nothing can be made of, for this reason.
+async fn end(
+    shared: &Shared,
+    folder: SessionFolder,
+    records: Vec<Record>,
+    (session, reason): (SessionId, &'static str),
+) -> Result<Restored, RestoreError> {
+    let (own, at) = (shared.clone(), folder.clone());
+    let tell = move || tell_end(&own, &session, &at, records, reason);
+    shared.workers.run(Lane::State, tell).await?;
+    remove(shared, folder).await
+}
+
 /// Writes down how a session ended that nothing can be made of, and its tasks, as far as that was not written down before.
+/// Blocks.
 fn tell_end(
     shared: &Shared,
     session: &SessionId,
@@ -205,9 +261,13 @@ fn tell_end(
 ) {
     let reads = Reads::of(folder.path());
     for Record { facts, end } in records {
-        let is_recorded = facts.task.number().is_some_and(|number| reads.get(number).recorded);
-        if !is_recorded {
+        let cursor = facts.task.number().map(|number| reads.get(number)).unwrap_or_default();
+        if !cursor.recorded {
             let end = end.unwrap_or_else(|| lost(folder, &facts)).end;
+            if let Some(denials) = &end.denials {
+                let events = denial_events(session, &facts.task, denials, cursor.noted);
+                events.for_each(|event| shared.audit.record(&event));
+            }
             shared.audit.record(&task_finished(session, &facts.task, &end));
         }
     }
@@ -215,10 +275,10 @@ fn tell_end(
     shared.audit.record(&Event::SessionClosed { session, by: Actor::Daemon, reason });
 }
 
-/// The tasks that run and those that have ended; the latter once more, in the order of their ends.
+/// The tasks that run and those that have ended; the latter once more, in the order of their ends. Blocks.
 fn earlier(
+    Shared { space, workers, .. }: &Shared,
     folder: &SessionFolder,
-    space: &Arc<Space>,
     handover: Handover,
     records: Vec<Record>,
 ) -> (Earlier<Task>, Vec<Task>) {
@@ -226,7 +286,8 @@ fn earlier(
     let mut running = Vec::new();
     for resumed in handover.tasks {
         let part = space.part(folder.path(), resumed.handle.id());
-        let task = Task::live(resumed.handle, resumed.placement, folder.path(), part);
+        let workers = workers.clone();
+        let task = Task::live(resumed.handle, resumed.placement, folder.path(), part, workers);
         if resumed.is_stopping {
             task.set_stopping();
         }
@@ -239,8 +300,9 @@ fn earlier(
         if running.iter().any(|(known, _)| *known == number) {
             continue;
         }
-        let Ended { at, end } = end.unwrap_or_else(|| lost(folder, &facts));
-        finished.push((number, at, Task::kept(facts, folder.path(), at, end)));
+        let ended = end.unwrap_or_else(|| lost(folder, &facts));
+        let at = ended.at;
+        finished.push((number, at, Task::kept(facts, folder.path(), ended, workers.clone())));
     }
     finished.sort_by_key(|(number, at, _)| (*at, *number));
     let news = finished.iter().map(|(_, _, task)| task.clone()).collect();
@@ -263,14 +325,15 @@ fn setup(
     folder: SessionFolder,
     place: Option<OwnedSemaphorePermit>,
 ) -> Setup {
-    let SavedSession { session: id, label, mut profile, cwd, toolset, options, opened, more } =
+    let SavedSession { session: id, label, mut profile, cwd, toolset, mut options, opened, more } =
         saved;
+    open::disable(&mut options, &grounds.disable);
     let toolset = Toolset::of(toolset);
-    profile.mode = profile.mode.min(grounds.ceiling);
+    profile.mode = profile.mode.min(grounds.ceiling.mode);
     profile.temp = folder.temp();
+    let settings = open::settings_of_saved(&grounds.settings, &profile, toolset.name);
     let facts = SessionFacts { session: &id, options: &options, home: &grounds.home };
     let variables = toolset.environment(facts);
-    let ceiling = grounds.ceiling;
     Setup {
         id,
         label,
@@ -280,7 +343,10 @@ fn setup(
         options,
         variables,
         folder,
-        ceiling,
+        ceiling: grounds.ceiling,
+        approval: grounds.defaults.approval,
+        escalation: grounds.defaults.escalation,
+        settings,
         opened,
         more,
         place,

@@ -13,9 +13,24 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::exec::spec::Timestamp;
+use crate::regular;
 
 /// The file's name in a session's folder.
 const FILE: &str = "session.json";
+
+/// Its name from the moment on at which the session's closing begins.
+const CLOSED: &str = "closed";
+
+/// What a folder says of its session.
+#[derive(Debug, PartialEq)]
+pub(super) enum Saved {
+    /// It was open.
+    Open(SavedSession),
+    /// It was being closed.
+    Closed(SavedSession),
+    /// Nothing: its opening was not finished.
+    Nothing,
+}
 
 /// A session as it is written down.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,17 +62,11 @@ impl SavedSession {
     /// # Errors
     /// The folder takes no file; the one that was there stays.
     pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
-        let beside = folder.join("session.json.new");
-        std::fs::write(&beside, serde_json::to_vec(self)?)?;
-        std::fs::rename(&beside, folder.join(FILE))
+        regular::replace(&folder.join(FILE), &serde_json::to_vec(self)?).map(drop)
     }
 
-    /// Reads it; `None` where there is none.
-    ///
-    /// # Errors
-    /// It cannot be read, or is none.
-    pub(super) fn read(folder: &Path) -> io::Result<Option<SavedSession>> {
-        match std::fs::read(folder.join(FILE)) {
+    fn read(path: &Path) -> io::Result<Option<SavedSession>> {
+        match regular::read(path) {
             Ok(text) => Ok(Some(serde_json::from_slice(&text)?)),
             Err(error)
                 if matches!(
@@ -70,6 +79,28 @@ impl SavedSession {
             Err(error) => Err(error),
         }
     }
+}
+
+impl Saved {
+    /// What is written in a session's folder.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no session.
+    pub(super) fn read(folder: &Path) -> io::Result<Saved> {
+        if let Some(saved) = SavedSession::read(&folder.join(FILE))? {
+            return Ok(Saved::Open(saved));
+        }
+        let closed = SavedSession::read(&folder.join(CLOSED))?;
+        Ok(closed.map_or(Saved::Nothing, Saved::Closed))
+    }
+}
+
+/// A session's closing begins: whoever finds its folder from now on goes on with that. By a name, which a full disk takes.
+///
+/// # Errors
+/// The folder takes no other name.
+pub(super) fn begin_closing(folder: &Path) -> io::Result<()> {
+    std::fs::rename(folder.join(FILE), folder.join(CLOSED))
 }
 
 #[cfg(test)]
@@ -100,9 +131,11 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let scratch = Scratch::new();
-        assert_eq!(SavedSession::read(&scratch.path("")).unwrap(), None);
+        assert_eq!(Saved::read(&scratch.path("")).unwrap(), Saved::Nothing);
         saved().write(&scratch.path("")).unwrap();
-        assert_eq!(SavedSession::read(&scratch.path("")).unwrap(), Some(saved()));
+        assert_eq!(Saved::read(&scratch.path("")).unwrap(), Saved::Open(saved()));
+        begin_closing(&scratch.path("")).unwrap();
+        assert_eq!(Saved::read(&scratch.path("")).unwrap(), Saved::Closed(saved()));
     }
 
     #[test]
@@ -110,7 +143,7 @@ mod tests {
         let scratch = Scratch::new();
         let newer = serde_json::to_string(&saved()).unwrap().replacen('{', "{\"newer\":[1],", 1);
         scratch.file(FILE, &newer);
-        let mut read = SavedSession::read(&scratch.path("")).unwrap().unwrap();
+        let Saved::Open(mut read) = Saved::read(&scratch.path("")).unwrap() else { panic!() };
         read.profile.mode = Mode::WorkspaceWrite;
         read.write(&scratch.path("")).unwrap();
         let text = std::fs::read_to_string(scratch.path(FILE)).unwrap();

@@ -1,15 +1,17 @@
 //! One session: what it may do, what it runs, and whose it is.
 //!
-//! How a session comes to be is the part of `open` and `restore`, which sessions there are is `registry`'s, its supervisor is
-//! `supervision`'s, its background tasks are `background`'s, running a command is the supervisor's (`exec`).
+//! How a session comes to be is the part of `open` and `restore`, who holds it is `holding`'s, which sessions there are is
+//! `registry`'s, its supervisor is `supervision`'s, its background tasks are `background`'s, running a command is the
+//! supervisor's (`exec`).
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
+use brattice_policy::config::{Setting, Settings};
 use brattice_policy::layer::LayerReport;
-use brattice_policy::{Mode, Profile};
+use brattice_policy::{Approval, Escalation, Mode, Profile};
 use brattice_protocol::SessionId;
 use brattice_protocol::audit::{Actor, Event};
 use brattice_protocol::session::{self as wire, Counters, Options, SessionSummary};
@@ -17,17 +19,22 @@ use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use crate::audit::Audit;
+use crate::exec::machine;
 use crate::exec::spec::Timestamp;
-use crate::server::{Connection, ConnectionId};
+use crate::server::Connection;
 use crate::toolset::{SessionTools, Toolset};
+use crate::workers::Lane;
 
+use super::attention::Attention;
 use super::background::News;
-use super::calls::Calls;
+use super::calls::{Budget, Calls};
+use super::ceiling::Bounds;
 use super::command::{StartError, UpdateError};
+use super::denials::DenialStore;
 use super::folder::SessionFolder;
 use super::layers;
 use super::open::Grounds;
-use super::owner::{Asker, Expiry, Owner, Resume};
+use super::owner::{Expiry, Owner};
 use super::reads::Reads;
 use super::registry::Shared;
 use super::saved::SavedSession;
@@ -55,8 +62,15 @@ pub(crate) struct Setup {
     pub(super) variables: Vec<(String, String)>,
     /// Its folder.
     pub(super) folder: SessionFolder,
-    /// The widest mode that it can be given.
-    pub(super) ceiling: Mode,
+    /// What it does not go beyond.
+    pub(super) ceiling: Bounds,
+    /// Whether somebody is asked.
+    pub(super) approval: Approval,
+    /// What an escalation needs.
+    #[expect(dead_code, reason = "read by escalation, which a later version has")]
+    pub(super) escalation: Escalation,
+    /// Its settings, with where each comes from.
+    pub(super) settings: Settings,
     /// When it was opened.
     pub(super) opened: Timestamp,
     /// What a newer version has written down besides.
@@ -67,9 +81,9 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// Writes down what the next daemon needs.
-    pub(super) fn save(&self, mode: Mode) -> std::io::Result<()> {
-        let saved = SavedSession {
+    /// What the next daemon needs.
+    pub(super) fn saved(&self, mode: Mode) -> SavedSession {
+        SavedSession {
             session: self.id.clone(),
             label: self.label.clone(),
             profile: self.profile.with_mode(mode),
@@ -78,8 +92,20 @@ impl Setup {
             options: self.options.clone(),
             opened: self.opened,
             more: self.more.clone(),
-        };
-        saved.write(self.folder.path())
+        }
+    }
+}
+
+/// What of a session's past is on disk: what its client was told, and which calls were taken.
+pub(super) struct Memory {
+    reads: Reads,
+    calls: Arc<Calls>,
+}
+
+impl Memory {
+    /// That of this folder. Blocks.
+    pub(super) fn of(folder: &SessionFolder, results: Arc<Budget>) -> Self {
+        Memory { reads: Reads::of(folder.path()), calls: Calls::new(results, folder.path()) }
     }
 }
 
@@ -90,16 +116,20 @@ pub(crate) struct Session {
     pub(super) grounds: Arc<Grounds>,
     pub(super) shared: Shared,
     standing: Mutex<Standing>,
+    /// Held while what is written down of it changes: a session whose closing has begun is not written down again.
+    pub(super) saving: tokio::sync::Mutex<()>,
     pub(super) supervision: Supervision,
     intake: watch::Sender<Intake>,
     pub(super) tasks: Arc<Tasks<Task>>,
     pub(super) reads: Reads,
     pub(super) news: News,
+    pub(super) denials: DenialStore,
     calls: Arc<Calls>,
     commands: AtomicU64,
     owner: Mutex<Owner<Arc<Connection>>>,
     pub(super) unfit: Option<WorkspaceError>,
-    expiry: Expiry,
+    pub(super) expiry: Expiry,
+    pub(super) attention: Arc<Attention>,
 }
 
 /// What a session is put together from.
@@ -110,6 +140,7 @@ pub(super) struct Parts {
     pub(super) standing: Standing,
     pub(super) supervision: Supervision,
     pub(super) tasks: Arc<Tasks<Task>>,
+    pub(super) memory: Memory,
     pub(super) owner: Owner<Arc<Connection>>,
     /// Why nothing may start in it, where that is so.
     pub(super) unfit: Option<WorkspaceError>,
@@ -135,24 +166,27 @@ pub(super) struct Standing {
 
 impl Session {
     pub(super) fn new(parts: Parts) -> Self {
-        let Parts { setup, grounds, shared, standing, supervision, tasks, owner, unfit } = parts;
-        let reads = Reads::of(setup.folder.path());
-        let calls = Calls::new(shared.results.clone(), setup.folder.path());
+        let Parts { setup, grounds, shared, standing, supervision, tasks, memory, owner, unfit } =
+            parts;
+        let Memory { reads, calls } = memory;
         Session {
             setup,
             grounds,
             standing: Mutex::new(standing),
+            saving: tokio::sync::Mutex::new(()),
             supervision,
             intake: watch::Sender::new(Intake::Open),
             tasks,
             reads,
             news: News::default(),
+            denials: DenialStore::default(),
             calls,
             shared,
             commands: AtomicU64::new(0),
             owner: Mutex::new(owner),
             unfit,
             expiry: Expiry::default(),
+            attention: Arc::default(),
         }
     }
 
@@ -188,7 +222,7 @@ impl Session {
 
     /// Its tools.
     pub(crate) fn tools(&self) -> SessionTools<'_> {
-        SessionTools::of(self.setup.toolset, self.disabled())
+        SessionTools::of(self.setup.toolset, self.disabled(), &self.grounds.limits)
     }
 
     /// Its calls.
@@ -203,12 +237,36 @@ impl Session {
 
     /// What commands that start now may do.
     pub(crate) fn profile(&self) -> Profile {
-        self.setup.profile.with_mode(self.standing().mode)
+        self.setup.profile.with_mode(self.bounded().mode)
+    }
+
+    /// Its settings, with where each comes from.
+    pub(crate) fn settings(&self) -> &[Setting] {
+        self.setup.settings.as_slice()
+    }
+
+    /// Whether somebody is asked.
+    pub(super) fn approval(&self) -> Approval {
+        self.setup.approval.min(self.ceiling().approval)
+    }
+
+    /// What it does not go beyond now.
+    pub(super) fn ceiling(&self) -> Bounds {
+        self.setup.ceiling.and(self.shared.ceiling.now())
+    }
+
+    /// How commands that start now stand: as it is set, unless the ceiling was narrowed since.
+    fn bounded(&self) -> Standing {
+        let standing = self.standing().clone();
+        match self.ceiling().mode {
+            mode if mode < standing.mode => Standing { mode, layers: machine().report(mode) },
+            _ => standing,
+        }
     }
 
     /// How it is told to its client.
     pub(crate) fn describe(&self) -> wire::Session {
-        let Standing { mode, layers } = self.standing().clone();
+        let Standing { mode, layers } = self.bounded();
         wire::Session {
             session: self.id().clone(),
             workspace: self.setup.profile.workspace().display().to_string(),
@@ -226,19 +284,19 @@ impl Session {
             session: self.id().clone(),
             label: self.setup.label.clone(),
             workspace: self.setup.profile.workspace().display().to_string(),
-            mode: self.standing().mode,
+            mode: self.bounded().mode,
             toolset: self.setup.toolset.name,
             network: self.setup.profile.network,
             attached: self.owner().connection().is_some(),
             lost: self.is_lost(),
             running: self.tasks.running(),
-            opened: self.setup.opened.0 / 1000,
+            opened: self.setup.opened.0,
         }
     }
 
     /// Changes the mode of commands that start from now on; running ones keep theirs.
     pub(crate) async fn set_mode(&self, mode: Mode, by: Actor) -> Result<(), UpdateError> {
-        let ceiling = self.setup.ceiling;
+        let ceiling = self.ceiling().mode;
         if mode > ceiling {
             return Err(UpdateError::BeyondCeiling { mode, ceiling });
         }
@@ -247,8 +305,14 @@ impl Session {
         let profile = self.setup.profile.with_mode(mode);
         let layers = layers::set_up(&supervisor, &profile).await.map_err(|_gone| lost())?;
         let session = self.id().clone();
+        let _saving = self.saving.lock().await;
+        if self.intake() == Intake::Closing {
+            return Err(UpdateError::Closing(session));
+        }
         self.audit().record_before(&Event::SessionUpdated { session, by, mode })?;
-        self.setup.save(mode).map_err(UpdateError::Save)?;
+        let (saved, path) = (self.setup.saved(mode), self.setup.folder.path().to_owned());
+        let writing = self.shared.workers.run(Lane::State, move || saved.write(&path)).await;
+        writing.map_err(io::Error::other).and_then(|saved| saved).map_err(UpdateError::Save)?;
         *self.standing() = Standing { mode, layers };
         Ok(())
     }
@@ -287,54 +351,6 @@ impl Session {
         Counters { commands: self.commands.swap(0, Ordering::Relaxed), ..Counters::default() }
     }
 
-    /// Whether the asker may name it.
-    pub(super) fn admits(&self, asker: Asker) -> bool {
-        self.owner().admits(asker)
-    }
-
-    /// Whether this connection holds it.
-    pub(crate) fn is_held_by(&self, connection: &Connection) -> bool {
-        self.owner().connection().is_some_and(|holder| holder.id() == connection.id())
-    }
-
-    /// Whether no client holds it.
-    pub(super) fn is_detached(&self) -> bool {
-        self.owner().connection().is_none()
-    }
-
-    /// Gives it to a connection, where that is allowed.
-    pub(super) fn resume(&self, connection: &Arc<Connection>) -> Resume {
-        self.owner().resume(connection.into(), connection.clone())
-    }
-
-    /// Takes note that a connection is gone. Tells whether the session was its.
-    pub(super) fn release(&self, connection: ConnectionId, now: Instant) -> bool {
-        self.owner().release(connection, now)
-    }
-
-    /// The wait for somebody who resumes it.
-    pub(super) fn expiry(&self) -> &Expiry {
-        &self.expiry
-    }
-
-    /// Whether nobody has held it since then.
-    pub(super) fn is_detached_since(&self, since: Instant) -> bool {
-        self.owner().is_detached_since(since)
-    }
-
-    /// Since when nobody holds it; now where somebody does.
-    pub(super) fn detached_since(&self) -> Instant {
-        match *self.owner() {
-            Owner::Detached(since) => since,
-            Owner::Attached(..) => Instant::now(),
-        }
-    }
-
-    /// Who is told about its calls: the client that holds it now.
-    pub(crate) fn audience(&self) -> Option<Arc<Connection>> {
-        self.owner().connection().cloned()
-    }
-
     pub(super) fn intake(&self) -> Intake {
         *self.intake.borrow()
     }
@@ -343,7 +359,8 @@ impl Session {
         self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn owner(&self) -> MutexGuard<'_, Owner<Arc<Connection>>> {
+    /// Whose it is.
+    pub(super) fn owner(&self) -> MutexGuard<'_, Owner<Arc<Connection>>> {
         self.owner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

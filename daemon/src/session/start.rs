@@ -1,13 +1,15 @@
 //! Starting a command in a session: what it may do, its number and its part of the disk, and that it starts is written
 //! down before it does.
 
+use std::sync::Arc;
+
 use brattice_policy::LeftoverRule;
 use brattice_protocol::audit::{CommandText, Event};
 use brattice_protocol::outcome::Cause;
 use brattice_protocol::{CallId, TaskId};
 
 use crate::exec::RunError;
-use crate::exec::spec::{Placement, Program, TaskSpec};
+use crate::exec::spec::{Placement, Program, TaskSpec, Urgency};
 use crate::toolset::Background;
 
 use super::command::{Command, StartError, blame};
@@ -16,7 +18,7 @@ use super::task::Task;
 use super::{environment, layers};
 
 /// A command as the audit log has it: whole, unless its call's line has it whole.
-fn told(program: &Program, call: Option<&CallId>) -> CommandText {
+pub(super) fn told(program: &Program, call: Option<&CallId>) -> CommandText {
     match (program, call) {
         (program, Some(_)) => CommandText::Line(program.title()),
         (Program::Bash(line), None) => CommandText::Line(line.clone()),
@@ -28,15 +30,16 @@ impl Session {
     /// Starts a command and returns once its program runs.
     ///
     /// Not to be dropped before it returns: the task would run without anybody who knows it.
-    pub(crate) async fn start(&self, command: Command) -> Result<Task, StartError> {
+    pub(crate) async fn start(self: &Arc<Self>, command: Command) -> Result<Task, StartError> {
         self.admit()?;
+        self.permit(&command.program, command.call.as_ref())?;
         if let Some(fault) = &self.unfit {
             return Err(StartError::Unfit(fault.to_string()));
         }
         let supervisor = self.supervisor().await?;
         let slot = self.tasks.reserve()?;
         let folder = self.setup.folder.path();
-        let part = self.shared.space.admit(folder, &slot.id())?;
+        let part = self.shared.space.admit(folder, &slot.id()).await?;
         let profile = self.profile();
         let mode = profile.mode;
         let mut environment = environment::of_task(&profile, &slot.id(), command.stdin);
@@ -63,17 +66,19 @@ impl Session {
             streams,
             timeout,
             idle_timeout,
-            grace: self.setup.toolset.grace,
+            grace: self.tools().times().grace,
             placement,
             leftovers: self.leftover_rule(),
         };
         match supervisor.run(spec).await {
             Ok(handle) => {
-                let task = Task::live(handle, placement, folder, part);
+                let workers = self.shared.workers.clone();
+                let task = Task::live(handle, placement, folder, part, workers);
                 slot.fill(task.clone());
+                self.observe(&task);
                 // It was on its way while all that ran was stopped: whoever stopped did not find it.
                 if let Err(late) = self.admit() {
-                    task.stop(late.to_string());
+                    task.stop(late.to_string(), Urgency::Graceful);
                 }
                 Ok(task)
             }
@@ -83,7 +88,7 @@ impl Session {
                 Err(StartError::Lost(self.id().clone()))
             }
             Err(source) => {
-                let source = blame(source, at).await;
+                let source = blame(&self.shared.workers, source, at).await;
                 self.not_started(&slot.id(), &source);
                 let layers = layers::after(mode, &source);
                 Err(StartError::NotStarted { task: slot.id(), mode, layers, source })
@@ -100,6 +105,7 @@ impl Session {
             exit_code: None,
             signal: None,
             reason: Some(source.to_string()),
+            denials: None,
         });
     }
 

@@ -14,6 +14,7 @@
 //! printed can still be read where it was kept, and it can be closed. A dormant one gets another supervisor when it needs
 //! one.
 
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -27,9 +28,12 @@ use super::command::StartError;
 use super::environment;
 use super::layers;
 use super::open::Grounds;
+use super::registry::Shared;
+use super::saved::begin_closing;
 use super::session::{Intake, Session, Setup};
 use super::tasks::Entry as _;
-use crate::exec::spec::Placement;
+use crate::exec::spec::{Placement, Urgency};
+use crate::workers::Lane;
 
 /// How long a closing session waits for the answers of its calls, whose commands have ended by then.
 const SETTLE: Duration = Duration::from_secs(10);
@@ -74,12 +78,22 @@ impl Supervision {
 }
 
 /// Starts a supervisor for a session.
-pub(super) async fn start(grounds: &Grounds, setup: &Setup) -> Result<Supervisor, SupervisorError> {
+pub(super) async fn start(
+    grounds: &Grounds,
+    shared: &Shared,
+    setup: &Setup,
+) -> Result<Supervisor, SupervisorError> {
     let ambient = grounds.ambient.iter().cloned();
     let spec = SupervisorSpec {
         folder: setup.folder.path().to_owned(),
-        environment: environment::of_session(ambient, &setup.id, &setup.profile),
+        environment: environment::of_session(
+            &grounds.environment,
+            ambient,
+            &setup.id,
+            &setup.profile,
+        ),
         limits: grounds.limits.clone(),
+        workers: shared.workers.clone(),
     };
     Supervisor::start(spec).await
 }
@@ -102,7 +116,9 @@ impl Session {
             Link::Lost => return Err(StartError::Lost(self.id().clone())),
             Link::Dormant => {}
         }
-        let supervisor = start(&self.grounds, &self.setup).await.map_err(StartError::Supervisor)?;
+        let supervisor = start(&self.grounds, &self.shared, &self.setup)
+            .await
+            .map_err(StartError::Supervisor)?;
         self.shared.know(&supervisor);
         let profile = self.profile();
         if let Ok(layers) = layers::set_up(&supervisor, &profile).await {
@@ -111,6 +127,11 @@ impl Session {
         *self.supervision.locked() = Link::Live(supervisor.clone());
         self.supervision.woken.notify_one();
         Ok(supervisor)
+    }
+
+    /// Between SIGTERM and SIGKILL for its commands: the longest that one of them gets.
+    pub(super) fn grace(&self) -> Duration {
+        self.tools().times().grace.max(self.grounds.limits.leftover_grace)
     }
 
     /// Waits for the end of its supervisor and takes note of it; for ever where it never has one.
@@ -135,7 +156,8 @@ impl Session {
         self.refuse(Intake::Stopping);
         for task in self.tasks().all_running() {
             if task.placement() == Placement::Foreground {
-                self.kill(&task, Actor::Daemon, StartError::Stopping.to_string());
+                let reason = StartError::Stopping.to_string();
+                self.begin_kill(&task, Actor::Daemon, reason, Urgency::Graceful);
             }
         }
     }
@@ -153,19 +175,21 @@ impl Session {
         }
     }
 
-    /// Stops everything, waits for the answers of its calls, and removes its folder. Nobody can find it any more.
+    /// Stops everything, waits for the answers of its calls, and removes its folder. Nobody can find it any more. That it
+    /// closes is written down first: should this daemon end meanwhile, the next one goes on with it.
     pub(super) async fn close(self: Arc<Self>) {
         self.refuse(Intake::Closing);
+        self.begin_closing().await;
         // One that is just being started is waited for.
         let _starting = self.supervision.starting.lock().await;
         if let Link::Live(supervisor) = self.supervision.link() {
-            supervisor.close().await;
+            supervisor.close(self.grace()).await;
         }
         if tokio::time::timeout(SETTLE, self.calls().settled()).await.is_err() {
             tracing::error!(session = %self.id(), "closed while a call had no answer yet");
         }
         let folder = self.setup.folder.clone();
-        match tokio::task::spawn_blocking(move || folder.remove()).await {
+        match self.shared.workers.run(Lane::Trees, move || folder.remove()).await {
             Ok(Ok(())) => tracing::info!(session = %self.id(), "session closed"),
             Ok(Err(error)) => {
                 tracing::warn!(session = %self.id(), error = %chain(&error), "session closed")
@@ -173,6 +197,16 @@ impl Session {
             Err(error) => {
                 tracing::error!(session = %self.id(), %error, "session closed; its folder is left")
             }
+        }
+    }
+
+    async fn begin_closing(&self) {
+        let _saving = self.saving.lock().await;
+        let path = self.setup.folder.path().to_owned();
+        let begin = move || begin_closing(&path);
+        let begun = self.shared.workers.run(Lane::State, begin).await;
+        if let Err(error) = begun.map_err(io::Error::other).and_then(|begun| begun) {
+            tracing::warn!(session = %self.id(), %error, "that the session closes is not on record");
         }
     }
 }

@@ -2,16 +2,18 @@
 //!
 //! Each id that a client chose is a line that is appended to `<session>/calls` before its call runs, with a digest of what
 //! was asked. Results are not kept here: after a restart it is only known that the call was taken. A line that cannot be
-//! written (a full disk) costs that knowledge after the next restart and nothing before it.
+//! written (a full disk) costs that knowledge after the next restart and nothing before it. It is written on the runtime's
+//! threads: it is short, goes to the page cache of the state folder's file system, and the file is open.
 
 use std::collections::{HashMap, VecDeque};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use brattice_protocol::CallId;
 use serde::{Deserialize, Serialize};
+
+use crate::regular;
 
 /// The file's name in a session's folder.
 const FILE: &str = "calls";
@@ -43,7 +45,7 @@ impl Taken {
     /// Those of a session's folder, as an earlier daemon left them. The file is made with the first id.
     pub(super) fn of(folder: &Path) -> Taken {
         let path = folder.join(FILE);
-        let text = std::fs::read(&path).unwrap_or_default();
+        let text = regular::read(&path).unwrap_or_default();
         let mut taken = Taken { path, file: None, calls: VecDeque::new(), spent: 0 };
         let mut known: HashMap<CallId, usize> = HashMap::new();
         // A torn line is one that was not written.
@@ -110,19 +112,12 @@ impl Taken {
         match &mut self.file {
             Some(file) => file.write_all(&text(line)?),
             None => {
-                let beside = self.path.with_extension("new");
-                let mut file = OpenOptions::new()
-                    .write(true)
-                    .create(true)
-                    .truncate(true)
-                    .mode(0o600)
-                    .open(&beside)?;
+                let mut all = Vec::new();
                 // The line is among them already, or no longer.
                 for (call, digest) in &self.calls {
-                    file.write_all(&text(&Line { call: call.clone(), digest: Some(*digest) })?)?;
+                    all.extend(text(&Line { call: call.clone(), digest: Some(*digest) })?);
                 }
-                std::fs::rename(&beside, &self.path)?;
-                self.file = Some(file);
+                self.file = Some(regular::replace(&self.path, &all)?);
                 self.spent = 0;
                 Ok(())
             }

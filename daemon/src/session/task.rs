@@ -16,11 +16,14 @@ use std::time::Duration;
 use brattice_protocol::TaskId;
 use brattice_protocol::task::TaskStatus;
 use brattice_protocol::tools::Stream;
-use tokio::task::{JoinError, spawn_blocking};
 
-use crate::exec::spec::{Chunk, Placement, Progress, TaskEnd, TaskFacts, Timestamp};
-use crate::exec::{InputEnd, InputError, ReadError, TaskHandle, record};
+use crate::exec::denials::Denials;
+use crate::exec::record::Ended;
+use crate::exec::spec::{Chunk, Placement, Progress, TaskEnd, TaskFacts, Timestamp, Urgency};
+use crate::exec::{Handing, InputEnd, InputError, ReadError, TaskHandle, record};
+use crate::workers::{Interrupted, Lane, Workers};
 
+use super::denials::Noted;
 use super::kept::Kept;
 use super::space::Part;
 use super::tasks::Entry;
@@ -34,8 +37,10 @@ struct Known {
     facts: TaskFacts,
     /// Its session's folder.
     folder: PathBuf,
+    workers: Workers,
     is_background: AtomicBool,
     is_stopping: AtomicBool,
+    noted: Noted,
     ended_at: OnceLock<Timestamp>,
     /// Its part of the disk while it runs.
     part: Mutex<Option<Part>>,
@@ -56,7 +61,7 @@ pub(crate) enum OutputError {
     Read(#[from] ReadError),
     /// The thread that read it ended early.
     #[error("reading the output was interrupted")]
-    Interrupted(#[source] JoinError),
+    Interrupted(#[source] Interrupted),
 }
 
 impl Task {
@@ -66,14 +71,21 @@ impl Task {
         placement: Placement,
         folder: &Path,
         part: Part,
+        workers: Workers,
     ) -> Self {
-        Task::new(handle.facts().clone(), placement, folder, Some(part), State::Live(handle))
+        let (facts, state) = (handle.facts().clone(), State::Live(handle));
+        Task::new(facts, placement, (folder, workers), Some(part), state)
     }
 
     /// One that ended under an earlier daemon.
-    pub(super) fn kept(facts: TaskFacts, folder: &Path, at: Timestamp, end: TaskEnd) -> Self {
+    pub(super) fn kept(
+        facts: TaskFacts,
+        folder: &Path,
+        Ended { at, end }: Ended,
+        workers: Workers,
+    ) -> Self {
         let kept = State::Kept(Arc::new(Kept::on_disk(Arc::new(end))));
-        let task = Task::new(facts, Placement::Background, folder, None, kept);
+        let task = Task::new(facts, Placement::Background, (folder, workers), None, kept);
         task.0.ended_at.get_or_init(|| at);
         task
     }
@@ -81,15 +93,17 @@ impl Task {
     fn new(
         facts: TaskFacts,
         placement: Placement,
-        folder: &Path,
+        (folder, workers): (&Path, Workers),
         part: Option<Part>,
         state: State,
     ) -> Self {
         Task(Arc::new(Known {
             facts,
             folder: folder.to_owned(),
+            workers,
             is_background: AtomicBool::new(placement == Placement::Background),
             is_stopping: AtomicBool::new(false),
+            noted: Noted::default(),
             ended_at: OnceLock::new(),
             part: Mutex::new(part),
             state: Mutex::new(state),
@@ -122,10 +136,13 @@ impl Task {
     }
 
     /// Has the whole tree stopped. Returns at once; nothing happens to a task that has ended.
-    pub(crate) fn stop(&self, by: String) {
-        if let State::Live(handle) = self.state() {
-            self.set_stopping();
-            handle.stop(by);
+    pub(super) fn stop(&self, by: String, urgency: Urgency) -> Handing {
+        match self.state() {
+            State::Live(handle) => {
+                self.set_stopping();
+                handle.stop(by, urgency)
+            }
+            State::Kept(_) => Handing::nothing(),
         }
     }
 
@@ -166,6 +183,27 @@ impl Task {
             State::Live(handle) => handle.try_ended(),
             State::Kept(kept) => Some(kept.end.clone()),
         }
+    }
+
+    /// What it was denied, as far as is known; `None` where nobody counts, or knows.
+    pub(crate) fn denials(&self) -> Option<Denials> {
+        match self.state() {
+            State::Live(handle) => handle.denials(),
+            State::Kept(kept) => kept.end.denials.clone(),
+        }
+    }
+
+    /// Returns as soon as it was denied something after the record of this number; never for one that has ended.
+    pub(super) async fn denied_beyond(&self, number: u64) {
+        match self.state() {
+            State::Live(handle) => handle.denied_beyond(number).await,
+            State::Kept(_) => std::future::pending().await,
+        }
+    }
+
+    /// How far its session has taken note of what it was denied.
+    pub(super) fn noted(&self) -> &Noted {
+        &self.0.noted
     }
 
     /// How far its streams have grown, as far as is known.
@@ -216,14 +254,18 @@ impl Task {
         offset: u64,
         limit: usize,
     ) -> Result<Chunk, OutputError> {
-        let reading = match self.state() {
-            State::Kept(kept) if kept.is_in_memory(stream) => {
-                return Ok(kept.read(stream, offset, limit)?);
-            }
-            State::Kept(kept) => spawn_blocking(move || kept.read(stream, offset, limit)),
-            State::Live(handle) => spawn_blocking(move || handle.read(stream, offset, limit)),
+        let state = self.state();
+        if let State::Kept(kept) = &state
+            && kept.is_in_memory(stream)
+        {
+            return Ok(kept.read(stream, offset, limit)?);
+        }
+        let read = move || match state {
+            State::Kept(kept) => kept.read(stream, offset, limit),
+            State::Live(handle) => handle.read(stream, offset, limit),
         };
-        Ok(reading.await.map_err(OutputError::Interrupted)??)
+        let reading = self.0.workers.run(Lane::State, read).await;
+        Ok(reading.map_err(OutputError::Interrupted)??)
     }
 
     /// Writes to its standard input; returns once its pipe has taken all.
@@ -271,7 +313,7 @@ impl Task {
     fn remove(&self, end: &TaskEnd, of: Removal) {
         let (task, folder) = (self.id().clone(), self.0.folder.clone());
         let paths: Vec<PathBuf> = files(end).map(|(path, _)| path.to_owned()).collect();
-        spawn_blocking(move || {
+        self.0.workers.post(Lane::State, move || {
             let warn = |path: &Path, error: io::Error| {
                 tracing::warn!(%task, path = %path.display(), %error, "a task's file cannot be removed");
             };
@@ -374,6 +416,7 @@ mod tests {
             stderr: Some(StreamEnd { bytes: 5, ..StreamEnd::default() }),
             leftovers: None,
             unkillable: Vec::new(),
+            denials: None,
             mode: Mode::ReadOnly,
             layers: Arc::default(),
         };

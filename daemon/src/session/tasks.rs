@@ -98,6 +98,16 @@ pub(crate) struct Slot<T: Entry> {
     tasks: Arc<Tasks<T>>,
 }
 
+/// Which output of finished tasks may be removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Removable {
+    /// All but the newest one's of each session, whatever its size (each of its streams has a cap), because its result has
+    /// just named it.
+    ButNewest,
+    /// All.
+    All,
+}
+
 impl<T: Entry> Tasks<T> {
     /// An empty table.
     pub(super) fn new(max_running: usize, space: Arc<Space>) -> Arc<Self> {
@@ -189,18 +199,17 @@ impl<T: Entry> Tasks<T> {
         forgotten.iter().for_each(Entry::forget);
     }
 
-    /// When the oldest finished task ended whose output may be removed. The newest one's stays, whatever its size (each of
-    /// its streams has a cap), because its result has just named it.
-    pub(super) fn oldest(&self) -> Option<Timestamp> {
+    /// When the oldest finished task ended whose output may be removed.
+    pub(super) fn oldest(&self, of: Removable) -> Option<Timestamp> {
         let table = self.table();
-        table.oldest().and_then(|number| Some(table.finished.get(&number)?.task.ended_at()))
+        table.oldest(of).and_then(|number| Some(table.finished.get(&number)?.task.ended_at()))
     }
 
     /// Removes the output of that one.
-    pub(super) fn discard_oldest(&self) {
+    pub(super) fn discard_oldest(&self, of: Removable) {
         let discarded = {
             let mut table = self.table();
-            let oldest = table.oldest();
+            let oldest = table.oldest(of);
             oldest.and_then(|number| table.finished.get_mut(&number)?.give_back(&self.space))
         };
         discarded.iter().for_each(Entry::discard);
@@ -247,13 +256,14 @@ impl<T: Entry> Table<T> {
         self.finished.insert(number, Finished { task, bytes });
     }
 
-    /// The number of the task that ended first of those with output on disk, but for the one that ended last.
-    fn oldest(&self) -> Option<u64> {
+    /// The number of the task that ended first of those whose output is on disk and may be removed.
+    fn oldest(&self, of: Removable) -> Option<u64> {
         let ended = |number: &u64| self.finished.get(number).map(|found| found.task.ended_at());
         let newest = [self.foreground.back(), self.background.back()]
             .into_iter()
             .flatten()
-            .max_by_key(|number| ended(number));
+            .max_by_key(|number| ended(number))
+            .filter(|_| of == Removable::ButNewest);
         let with_bytes = |order: &VecDeque<u64>| {
             let has_bytes =
                 |number: &&u64| self.finished.get(number).is_some_and(|found| found.bytes > 0);

@@ -1,6 +1,7 @@
 //! Tests of a session's table of tasks.
 
 use super::*;
+use crate::workers::Workers;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 #[derive(Clone, Debug)]
@@ -64,7 +65,7 @@ impl Entry for Fake {
 }
 
 fn table(max_running: usize) -> (Arc<Tasks<Fake>>, Arc<Space>) {
-    let space = Arc::new(Space::new(100, 1));
+    let space = Arc::new(Space::new(100, 1, Workers::start().unwrap()));
     (Tasks::new(max_running, space.clone()), space)
 }
 
@@ -98,13 +99,13 @@ fn t097_a_restored_table_goes_on_after_the_highest_number() {
     ended.end_with(5, 7);
     let running = Fake::new(Placement::Background);
     let earlier = Earlier { highest: 9, running: vec![(8, running)], finished: vec![(3, ended)] };
-    let space = Arc::new(Space::new(100, 1));
+    let space = Arc::new(Space::new(100, 1, Workers::start().unwrap()));
     let tasks = Tasks::restored(4, space.clone(), earlier);
     assert_eq!(tasks.reserve().unwrap().id(), TaskId::new("bash-10"));
     let found = [3, 8, 9].map(|number| tasks.find(&TaskId::numbered(number)).is_some());
     assert_eq!((found, tasks.running()), ([true, true, false], 1));
     space.add(94);
-    assert!(space.is_exceeded(), "what is on disk is counted");
+    assert!(space.exceeds(0), "what is on disk is counted");
 }
 
 #[test]
@@ -136,9 +137,9 @@ fn the_last_that_ended_can_be_read_and_every_running_one() {
     assert!(early.iter().all(Fake::is_forgotten), "files go with what is forgotten");
     assert!(!kept.iter().chain([&background]).any(Fake::is_forgotten));
     space.add(0);
-    assert!(space.is_exceeded());
+    assert!(space.exceeds(0));
     drop(tasks);
-    assert!(!space.is_exceeded(), "a session that goes takes nothing any more");
+    assert!(!space.exceeds(0), "a session that goes takes nothing any more");
 }
 
 #[test]
@@ -162,15 +163,19 @@ fn output_goes_oldest_first_and_that_of_the_newest_stays() {
     for _ in 0..4 {
         tasks.settle();
     }
-    assert!(space.is_exceeded());
+    assert!(space.exceeds(0));
     let mut gone = Vec::new();
-    while let Some(at) = tasks.oldest() {
+    while let Some(at) = tasks.oldest(Removable::ButNewest) {
         gone.push(at.0);
-        tasks.discard_oldest();
+        tasks.discard_oldest(Removable::ButNewest);
     }
-    assert!(!space.is_exceeded());
+    assert!(!space.exceeds(0));
     assert_eq!(gone.len(), 3);
     let discarded = [&first, &second, &third, &call].map(Fake::is_discarded);
     assert_eq!(discarded, [true, true, false, true]);
+    // Rather than refuse a start, that one goes, too.
+    assert!(tasks.oldest(Removable::All).is_some());
+    tasks.discard_oldest(Removable::All);
+    assert_eq!((third.is_discarded(), tasks.oldest(Removable::All)), (true, None));
     assert!(tasks.find(&TaskId::new("bash-1")).is_some(), "its facts stay");
 }

@@ -45,6 +45,8 @@ pub(crate) enum Role {
     Workspace,
     /// An extra root.
     Writable,
+    /// A root of the configuration.
+    Configured,
     /// Where relative paths start.
     Cwd,
     /// A git directory that the workspace belongs to.
@@ -129,11 +131,16 @@ impl WorkspaceError {
     }
 }
 
-/// Resolves and checks the folders of a session.
+/// Resolves and checks the folders of a session. Configured ones are roots as far as they are there: a cache that no tool
+/// has made yet keeps nobody from working.
 ///
 /// # Errors
 /// See [`WorkspaceError`]. Nothing has been done then.
-pub(crate) fn resolve(params: &OpenParams, own: &OwnPaths) -> Result<Workspace, WorkspaceError> {
+pub(crate) fn resolve(
+    params: &OpenParams,
+    configured: &[(String, RootKind)],
+    own: &OwnPaths,
+) -> Result<Workspace, WorkspaceError> {
     let workspace = root(Role::Workspace, &params.workspace)?;
     let cwd = match &params.cwd {
         None => workspace.clone(),
@@ -142,6 +149,15 @@ pub(crate) fn resolve(params: &OpenParams, own: &OwnPaths) -> Result<Workspace, 
     let mut roots = vec![Root { path: workspace, kind: RootKind::Workspace }];
     for path in &params.writable {
         roots.push(Root { path: root(Role::Writable, path)?, kind: RootKind::Writable });
+    }
+    for (path, kind) in configured {
+        match root(Role::Configured, path) {
+            Ok(path) => roots.push(Root { path, kind: *kind }),
+            Err(WorkspaceError::Missing { .. }) => {
+                tracing::warn!(path, "a configured folder is not there and is not opened");
+            }
+            Err(fault) => return Err(fault),
+        }
     }
     roots.extend(roots.first().map(|root| gitdir::find(&root.path)).unwrap_or_default());
     let mut once: Vec<Root> = Vec::with_capacity(roots.len());
@@ -242,6 +258,7 @@ impl From<RootKind> for Role {
         match kind {
             RootKind::Workspace => Role::Workspace,
             RootKind::Writable => Role::Writable,
+            RootKind::Configured | RootKind::Operator | RootKind::Preset(_) => Role::Configured,
             RootKind::GitDir | RootKind::GitCommonDir => Role::Git,
         }
     }
@@ -252,6 +269,7 @@ impl std::fmt::Display for Role {
         f.write_str(match self {
             Role::Workspace => "workspace",
             Role::Writable => "writable root",
+            Role::Configured => "configured root",
             Role::Cwd => "cwd",
             Role::Git => "git directory",
         })

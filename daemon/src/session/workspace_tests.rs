@@ -22,7 +22,7 @@ fn params(workspace: &str) -> OpenParams {
 }
 
 fn fault(params: &OpenParams, own: &OwnPaths) -> String {
-    resolve(params, own).unwrap_err().to_string()
+    resolve(params, &[], own).unwrap_err().to_string()
 }
 
 #[test]
@@ -44,8 +44,8 @@ fn roots_are_canonical_each_once_and_the_cwd_widens_nothing() {
         ],
         cwd: scratch.path("daemon"),
     };
-    assert_eq!(resolve(&opened, &own).unwrap(), expected);
-    assert_eq!(resolve(&params(&text("ws")), &own).unwrap().cwd, workspace);
+    assert_eq!(resolve(&opened, &[], &own).unwrap(), expected);
+    assert_eq!(resolve(&params(&text("ws")), &[], &own).unwrap().cwd, workspace);
 }
 
 #[test]

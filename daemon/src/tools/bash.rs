@@ -13,7 +13,10 @@ use brattice_protocol::outcome::Cause;
 use brattice_protocol::tools::Stream;
 use serde_json::{Map, Value};
 
-use crate::exec::spec::{self, Chunk, LeftoverFate, Program, Stdin, StreamEnd, Streams, TaskEnd};
+use crate::exec::denials::Denials;
+use crate::exec::spec::{
+    self, Chunk, LeftoverFate, Program, Stdin, StreamEnd, Streams, TaskEnd, Urgency,
+};
 use crate::fault::chain;
 use crate::session::{Command, Cursor, RunningCall, Session, StartError, Task};
 use crate::toolset::render::{
@@ -73,6 +76,10 @@ pub(super) async fn run(
             let end = not_started(mode, layers, chain(&source));
             render_not_run(toolset, &task, &end).into()
         }
+        // It would be refused again.
+        (Err(StartError::Rule(refusal)), _) => {
+            return Answer::refused(toolset.error(&refusal.to_string()));
+        }
         (Err(error), _) => {
             return Answer::turned_away(toolset.error(&turned_away(RpcError::from(&error))));
         }
@@ -105,7 +112,7 @@ async fn finish(
             end = task.returned() => break end,
             () = call.cancelled(), if fate == CallFate::Finished => {
                 fate = CallFate::Cancelled;
-                session.kill(task, Actor::Client, CANCELLED.to_owned());
+                session.begin_kill(task, Actor::Client, CANCELLED.to_owned(), Urgency::Graceful);
             }
             () = watcher.run() => {}
         }
@@ -128,10 +135,19 @@ async fn finish(
     };
     if is_adopted {
         let stderr = end.stderr.as_ref().map_or(0, |stream| stream.bytes);
-        session.adopt(task, Cursor { stdout: end.stdout.bytes, stderr, ..Cursor::default() });
+        let (stdout, denied) = (end.stdout.bytes, end.denials.as_ref().map_or(0, Denials::newest));
+        session.adopt(task, Cursor { stdout, stderr, denied, ..Cursor::default() });
     }
-    let text =
-        CommandText { task: task.id(), end: &end, stdout: &stdout, stderr: &stderr, timeout, fate };
+    let escalation = end.denials.as_ref().and_then(|denials| session.escalation(end.mode, denials));
+    let text = CommandText {
+        task: task.id(),
+        end: &end,
+        stdout: &stdout,
+        stderr: &stderr,
+        timeout,
+        fate,
+        escalation,
+    };
     render_command(session.toolset(), &text).into()
 }
 
@@ -162,6 +178,7 @@ fn not_started(mode: Mode, layers: LayerReport, reason: String) -> TaskEnd {
         stderr: Some(StreamEnd::default()),
         leftovers: None,
         unkillable: Vec::new(),
+        denials: None,
         mode,
         layers: Arc::new(layers),
     }
@@ -190,12 +207,13 @@ impl From<Rendered> for Answer {
 mod tests {
     use super::*;
     use crate::toolset::{SessionTools, Toolset};
+    use brattice_policy::Limits;
     use brattice_protocol::session::ToolsetName;
     use serde_json::json;
 
     fn arguments(value: Value) -> BashArguments {
         let Value::Object(arguments) = value else { unreachable!() };
-        let tools = SessionTools::of(Toolset::of(ToolsetName::Standard), &[]);
+        let tools = SessionTools::of(Toolset::of(ToolsetName::Standard), &[], &Limits::default());
         parse_bash(tools, &arguments).unwrap()
     }
 

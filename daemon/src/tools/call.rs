@@ -59,7 +59,7 @@ async fn run(
             let answer = match tool {
                 ToolKind::Bash => Ok(bash::run(session, &call, arguments, report).await),
                 ToolKind::TaskOutput => tasks::output(session, &call, arguments, report).await,
-                ToolKind::TaskKill => tasks::kill(session, arguments, report),
+                ToolKind::TaskKill => tasks::kill(session, arguments, report).await,
                 ToolKind::TaskList => tasks::list(session, arguments, report).await,
                 ToolKind::TaskInput => tasks::input(session, &call, arguments, report).await,
             };

@@ -15,12 +15,13 @@ use brattice_protocol::tools::Stream;
 use serde_json::{Map, Value};
 
 use crate::exec::InputError;
-use crate::exec::spec::{Chunk, StreamEnd, Streams, TaskEnd};
+use crate::exec::denials::Denials;
+use crate::exec::spec::{Chunk, StreamEnd, Streams, TaskEnd, Urgency};
 use crate::fault::chain;
-use crate::session::{Cursor, RunningCall, Session, Task};
+use crate::session::{Cursor, KillError, RunningCall, Session, Task};
 use crate::toolset::render::{
-    EndedTask, Facts, KillEffect, RenderedReading, Said, Shell, Standing, StreamReading,
-    TaskReading, UnknownTask, render_task_input, render_task_kill, render_task_list,
+    DeniedText, EndedTask, Escalation, Facts, KillEffect, RenderedReading, Said, Shell, Standing,
+    StreamReading, TaskReading, UnknownTask, render_task_input, render_task_kill, render_task_list,
     render_task_output, task_kill_reason,
 };
 use crate::toolset::{
@@ -49,6 +50,9 @@ pub(super) enum TaskFault {
     /// It does not read what it was sent.
     #[error("{task} has not read its input for {} s; what was not read yet stays queued", INPUT_PATIENCE.as_secs())]
     Unread { task: TaskId },
+    /// It is not certain that the task is killed.
+    #[error(transparent)]
+    Kill(#[from] KillError),
     /// The call was withdrawn before the task had read all.
     #[error("the call was cancelled; what {task} has not read yet stays queued")]
     Cancelled { task: TaskId },
@@ -89,7 +93,9 @@ pub(super) async fn output(
                 true
             }
             Some(cursor) => {
-                let to = Cursor { stdout: cursor.stdout, stderr: cursor.stderr, told, ..from };
+                let (stdout, stderr) = (cursor.stdout, cursor.stderr);
+                let denied = looked.newest.max(from.denied);
+                let to = Cursor { stdout, stderr, denied, told, ..from };
                 session.read_on(&task, from, to)
             }
         };
@@ -105,6 +111,11 @@ struct Look {
     is_stopping: bool,
     idle: Duration,
     shell: Shell,
+    /// What it was denied: all once it has ended, else what was not told.
+    denials: Denials,
+    /// The number of the newest of that.
+    newest: u64,
+    escalation: Option<Escalation>,
     stdout: LookedStream,
     stderr: Option<LookedStream>,
 }
@@ -136,6 +147,15 @@ impl Look {
                 (StreamEnd::default(), is_separate.then(StreamEnd::default))
             }
         };
+        let mut denials = task.denials().unwrap_or_default();
+        let newest = denials.newest();
+        if end.is_none() {
+            denials = Denials {
+                records: denials.beyond(from.denied).cloned().collect(),
+                ..Denials::default()
+            };
+        }
+        let escalation = session.escalation(task.facts().mode, &denials);
         let look = |stream, cursor, length, end| {
             LookedStream::read(session, task, (stream, part), cursor, length, end)
         };
@@ -143,6 +163,9 @@ impl Look {
             is_stopping,
             idle: idle.unwrap_or_else(|| task.facts().started.elapsed()),
             shell,
+            newest,
+            escalation,
+            denials,
             stdout: look(Stream::Stdout, from.stdout, progress.stdout, stdout_end).await,
             stderr: match stderr_end {
                 Some(end) => Some(look(Stream::Stderr, from.stderr, progress.stderr, end).await),
@@ -172,6 +195,12 @@ impl Look {
             wait,
             stdout: self.stdout.reading(),
             stderr: self.stderr.as_ref().map(LookedStream::reading),
+            denied: DeniedText {
+                mode: task.facts().mode,
+                records: &self.denials.records,
+                unlisted: self.denials.unlisted(),
+                escalation: self.escalation,
+            },
             ended,
         };
         render_task_output(session.toolset(), &reading)
@@ -223,7 +252,7 @@ impl LookedStream {
 }
 
 /// Stops a task.
-pub(super) fn kill(
+pub(super) async fn kill(
     session: &Session,
     arguments: &Map<String, Value>,
     report: &mut Report<'_>,
@@ -239,11 +268,12 @@ pub(super) fn kill(
         }
         None if task.is_stopping() => KillEffect::WasStopping,
         None => {
-            session.kill(&task, Actor::Model, task_kill_reason(reason.as_deref()));
+            let reason = task_kill_reason(reason.as_deref());
+            session.kill(&task, Actor::Model, reason, Urgency::Graceful).await?;
             KillEffect::Stops
         }
     };
-    let Said { text, facts } = render_task_kill(session.toolset(), task.id(), effect);
+    let Said { text, facts } = render_task_kill(session.tools(), task.id(), effect);
     Ok(Answer::told(text, Facts::State(facts)))
 }
 

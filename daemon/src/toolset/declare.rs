@@ -98,6 +98,7 @@ fn schema(tools: SessionTools<'_>, kind: ToolKind) -> Value {
 mod tests {
     use std::collections::BTreeMap;
 
+    use brattice_policy::Limits;
     use brattice_protocol::session::ToolsetName;
 
     use super::*;
@@ -108,7 +109,7 @@ mod tests {
 
     fn declared(name: ToolsetName, disabled: &[&str]) -> Vec<Tool> {
         let disabled: Vec<String> = disabled.iter().map(|name| (*name).to_owned()).collect();
-        declarations(SessionTools::of(Toolset::of(name), &disabled))
+        declarations(SessionTools::of(Toolset::of(name), &disabled, &Limits::default()))
     }
 
     fn tool(name: ToolsetName, kind: ToolKind) -> Tool {

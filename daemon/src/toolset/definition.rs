@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use brattice_policy::Limits;
 use brattice_protocol::session::ToolsetName;
 
 use super::parameter::Parameter;
@@ -24,16 +25,16 @@ pub(crate) struct Toolset {
     pub(crate) tools: &'static [ToolRules],
     /// What an undeclared argument does to a call.
     pub(crate) unknown: UnknownArguments,
-    /// Time limits of a foreground command.
-    pub(crate) limits: TimeLimits,
+    /// Time limits of a foreground command, and the grace of every one.
+    pub(crate) times: TimeRules,
     /// Tasks that no call waits for.
     pub(crate) tasks: TaskRules,
-    /// Between SIGTERM and SIGKILL.
-    pub(crate) grace: Duration,
     /// How a command's output streams are carried.
     pub(crate) streams: Streams,
     /// How a stream is put into text.
     pub(crate) output: OutputRules,
+    /// How many denials a text names beneath the line that says that there were some.
+    pub(crate) listed_denials: usize,
     /// What a flagged text begins with.
     pub(crate) error_prefix: &'static str,
     /// Variables that its commands get beyond the session's environment.
@@ -90,6 +91,34 @@ pub(crate) enum Detail {
     Full,
 }
 
+/// Whose time limits hold for a toolset's commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TimeRules {
+    /// The configuration's.
+    Configured,
+    /// Its own, which win over those: a runtime whose tools it reproduces counts on them.
+    Own(CallTimes),
+}
+
+/// The times of a session's commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CallTimes {
+    /// Of one that a call waits for.
+    pub(crate) limits: TimeLimits,
+    /// Between SIGTERM and SIGKILL.
+    pub(crate) grace: Duration,
+}
+
+impl CallTimes {
+    /// The grace as people read it.
+    pub(super) fn grace_in_words(self) -> String {
+        match self.grace.subsec_millis() {
+            0 => format!("{} s", self.grace.as_secs()),
+            _ => format!("{} ms", self.grace.as_millis()),
+        }
+    }
+}
+
 /// Time limits of what a call waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TimeLimits {
@@ -139,6 +168,17 @@ impl Toolset {
         }
     }
 
+    /// The times of its commands under these limits.
+    pub(crate) fn times(&self, limits: &Limits) -> CallTimes {
+        match self.times {
+            TimeRules::Own(times) => times,
+            TimeRules::Configured => CallTimes {
+                limits: TimeLimits { default: limits.timeout, max: limits.max_timeout },
+                grace: limits.kill_grace,
+            },
+        }
+    }
+
     /// A text that is flagged `isError`, as this toolset words it.
     pub(crate) fn error(&self, text: &str) -> String {
         format!("{}{text}", self.error_prefix)
@@ -168,14 +208,32 @@ mod tests {
     }
 
     #[test]
+    fn the_configurations_times_hold_where_a_toolset_has_none_of_its_own() {
+        let seconds = Duration::from_secs;
+        let limits = Limits {
+            timeout: seconds(1),
+            max_timeout: seconds(2),
+            kill_grace: Duration::from_millis(1500),
+            ..Limits::default()
+        };
+        let times = Toolset::of(ToolsetName::Standard).times(&limits);
+        let expected = TimeLimits { default: seconds(1), max: seconds(2) };
+        assert_eq!(times, CallTimes { limits: expected, grace: limits.kill_grace });
+        assert_eq!(times.grace_in_words(), "1500 ms");
+        let dsh = Toolset::of(ToolsetName::Dsh);
+        assert_eq!(dsh.times(&limits), dsh.times(&Limits::default()));
+    }
+
+    #[test]
     fn limits_are_those_of_the_contract() {
         let facts = |name| {
-            let Toolset { limits, grace, output, .. } = Toolset::of(name);
+            let toolset = Toolset::of(name);
+            let CallTimes { limits, grace } = toolset.times(&Limits::default());
             (
                 limits.default.as_millis(),
                 limits.max.as_millis(),
                 grace.as_millis(),
-                output.kept_bytes,
+                toolset.output.kept_bytes,
             )
         };
         assert_eq!(facts(ToolsetName::Standard), (120_000, 600_000, 5_000, 64_000));

@@ -10,8 +10,8 @@ use std::time::Duration;
 use brattice_protocol::session::ToolsetName;
 
 use super::definition::{
-    BackgroundLimit, Detail, Nul, OutputRules, TaskRules, Terminal, TimeLimits, ToolRules, Toolset,
-    UnknownArguments,
+    BackgroundLimit, CallTimes, Detail, Nul, OutputRules, TaskRules, Terminal, TimeLimits,
+    TimeRules, ToolRules, Toolset, UnknownArguments,
 };
 use super::parameter::{
     COMMAND, DESCRIPTION, REASON, RUN_IN_BACKGROUND, TASK_ID, TIMEOUT_MS, WAIT, WAIT_MS, WORKDIR,
@@ -48,10 +48,13 @@ pub(super) static TOOLSET: Toolset = Toolset {
         },
     ],
     unknown: UnknownArguments::Ignore,
-    limits: TimeLimits {
-        default: Duration::from_millis(120_000),
-        max: Duration::from_millis(600_000),
-    },
+    times: TimeRules::Own(CallTimes {
+        limits: TimeLimits {
+            default: Duration::from_millis(120_000),
+            max: Duration::from_millis(600_000),
+        },
+        grace: Duration::from_secs(3),
+    }),
     tasks: TaskRules {
         limit: BackgroundLimit::None,
         wait: TimeLimits {
@@ -60,7 +63,6 @@ pub(super) static TOOLSET: Toolset = Toolset {
         },
         detail: Detail::Plain,
     },
-    grace: Duration::from_secs(3),
     streams: Streams::Separate,
     output: OutputRules {
         kept_bytes: 64_000,
@@ -69,6 +71,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
         words: "Carriage returns, escape sequences and other control characters are kept as the command printed \
                 them.",
     },
+    listed_denials: 0,
     error_prefix: "Error: ",
     variables: &[
         Variable { name: "DSH_SHELL", value: VariableValue::Fixed("1") },

@@ -5,8 +5,8 @@ use std::time::Duration;
 use brattice_protocol::session::ToolsetName;
 
 use super::definition::{
-    BackgroundLimit, Detail, Nul, OutputRules, TaskRules, Terminal, TimeLimits, ToolRules, Toolset,
-    UnknownArguments,
+    BackgroundLimit, Detail, Nul, OutputRules, TaskRules, Terminal, TimeLimits, TimeRules,
+    ToolRules, Toolset, UnknownArguments,
 };
 use super::parameter::{
     COMMAND, DESCRIPTION, EOF, OFFSET, REASON, RUN_IN_BACKGROUND, STDIN, TAIL_LINES, TASK_ID, TEXT,
@@ -50,10 +50,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
         },
     ],
     unknown: UnknownArguments::Refuse,
-    limits: TimeLimits {
-        default: Duration::from_millis(120_000),
-        max: Duration::from_millis(600_000),
-    },
+    times: TimeRules::Configured,
     tasks: TaskRules {
         limit: BackgroundLimit::AsAsked,
         wait: TimeLimits {
@@ -62,7 +59,6 @@ pub(super) static TOOLSET: Toolset = Toolset {
         },
         detail: Detail::Full,
     },
-    grace: Duration::from_secs(5),
     streams: Streams::Separate,
     output: OutputRules {
         kept_bytes: 64_000,
@@ -72,6 +68,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
                 did not cover an older one, the older one keeps a line of its own), escape sequences and other \
                 control characters are left out, and NUL is shown as ␀; the file keeps every byte.",
     },
+    listed_denials: 5,
     error_prefix: "",
     variables: &[],
 };

@@ -1,7 +1,9 @@
 //! Which tools a session declares: those of its toolset, less the ones that it disabled. What they are called in full
 //! is in `declare`, what they take in `arguments`.
 
-use super::definition::{ToolRules, Toolset};
+use brattice_policy::Limits;
+
+use super::definition::{CallTimes, ToolRules, Toolset};
 use super::parameter::{Parameter, RUN_IN_BACKGROUND};
 
 /// How many characters of a name a fault repeats.
@@ -62,17 +64,23 @@ pub(crate) struct UnknownTool {
 pub(crate) struct SessionTools<'a> {
     toolset: &'static Toolset,
     disabled: &'a [String],
+    times: CallTimes,
 }
 
 impl<'a> SessionTools<'a> {
-    /// The tools of a session with this toolset that disabled those of these names.
-    pub(crate) const fn of(toolset: &'static Toolset, disabled: &'a [String]) -> Self {
-        SessionTools { toolset, disabled }
+    /// The tools of a session with this toolset, under these limits, that disabled those of these names.
+    pub(crate) fn of(toolset: &'static Toolset, disabled: &'a [String], limits: &Limits) -> Self {
+        SessionTools { toolset, disabled, times: toolset.times(limits) }
     }
 
     /// The toolset.
     pub(crate) const fn toolset(self) -> &'static Toolset {
         self.toolset
+    }
+
+    /// The times of its commands.
+    pub(crate) const fn times(self) -> CallTimes {
+        self.times
     }
 
     /// Whether the session may leave something running.
@@ -133,7 +141,7 @@ mod tests {
 
     fn find(name: ToolsetName, disabled: &[&str], tool: &str) -> Result<ToolKind, String> {
         let disabled: Vec<String> = disabled.iter().map(|name| (*name).to_owned()).collect();
-        SessionTools::of(Toolset::of(name), &disabled)
+        SessionTools::of(Toolset::of(name), &disabled, &Limits::default())
             .find(tool)
             .map_err(|unknown| unknown.to_string())
     }
@@ -159,7 +167,7 @@ mod tests {
         for name in [ToolsetName::Standard, ToolsetName::Dsh] {
             let background = |disabled: &str| {
                 let disabled = [disabled.to_owned()];
-                SessionTools::of(Toolset::of(name), &disabled).background()
+                SessionTools::of(Toolset::of(name), &disabled, &Limits::default()).background()
             };
             for missing in ["task_output", "task_kill", "task_list"] {
                 assert_eq!(background(missing), Background::Withheld, "{missing}");

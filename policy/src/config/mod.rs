@@ -2,22 +2,29 @@
 //!
 //! ```text
 //!  operator's text ──▶ File ─┐
-//!                            ├─▶ Configuration { ceiling, session, limits }
+//!                            ├─▶ Configuration { ceiling, session, limits, environment, tools, rules, settings }
 //!  user's text ──────▶ File ─┘        later files win; the ceiling only narrows
 //! ```
 //!
 //! Pure functions over text: where the files are and who may write to them is the daemon's part, and so is which
-//! toolsets there are (the type parameter `T`). Only keys that have an effect are known; any other is refused with
-//! the list of those that are.
+//! toolsets there are (the type parameter `T`). Every key is read and checked; what is read and not acted on yet stands in
+//! `pending`, and a file that sets it is refused.
 
 mod configuration;
+mod environment;
 mod fault;
 mod file;
+mod pending;
 mod quantity;
+mod reader;
+mod rule;
+mod setting;
 #[cfg(test)]
 mod tests;
 mod value;
 
-pub use configuration::{Configuration, SessionDefaults};
-pub use fault::{Fault, Position};
-pub use file::{Author, File};
+pub use configuration::{Ceiling, Configuration, Mcp, SessionDefaults, Tools};
+pub use fault::{Fault, FaultKind, Faults, Position};
+pub use file::{Author, File, Source};
+pub use pending::NOT_YET_ENFORCED;
+pub use setting::{Layer, Setting, Settings};

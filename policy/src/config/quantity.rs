@@ -26,6 +26,18 @@ pub(super) fn size_in_words(bytes: u64) -> String {
     }
 }
 
+/// Writes a duration by the largest unit that divides it.
+pub(super) fn duration_in_words(span: Duration) -> String {
+    let milliseconds = span.as_millis();
+    let fits = |(_, scale): &&(&str, u64)| milliseconds.is_multiple_of(u128::from(*scale));
+    match DURATIONS.iter().rev().find(fits) {
+        Some((unit, scale)) if milliseconds > 0 => {
+            format!("{}{unit}", milliseconds / u128::from(*scale))
+        }
+        _ => format!("{milliseconds}ms"),
+    }
+}
+
 fn scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
@@ -60,8 +72,11 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_written_by_their_largest_unit() {
+    fn sizes_and_durations_are_written_by_their_largest_unit() {
         let written = [0, 1, 1536, 16 << 20, 4 << 30].map(size_in_words);
         assert_eq!(written, ["0B", "1B", "1536B", "16MiB", "4GiB"]);
+        let written = [0, 1, 1500, 90_000, 120_000, 3_600_000]
+            .map(|milliseconds| duration_in_words(Duration::from_millis(milliseconds)));
+        assert_eq!(written, ["0ms", "1ms", "1500ms", "90s", "2m", "1h"]);
     }
 }

@@ -1,147 +1,121 @@
 //! Values of keys: each says what it expects where something else stands.
 
-use std::fmt;
-use std::marker::PhantomData;
 use std::time::Duration;
 
-use serde::de::value::StrDeserializer;
-use serde::de::{DeserializeOwned, Error, Unexpected, Visitor};
-use serde::{Deserialize, Deserializer};
+use toml::de::DeValue;
+
+use crate::named::Named;
 
 use super::quantity;
+use super::reader::Item;
 
 /// One of a few words, such as a mode.
-pub(super) struct Word<T>(pub(super) T);
+pub(super) fn word<T: Named>(item: &Item<'_, '_>) -> Option<T> {
+    let names: Vec<String> = T::NAMED.iter().map(|value| format!("{:?}", value.name())).collect();
+    let expected = format!("one of {}", names.join(", "));
+    let text = item.text(&expected)?;
+    item.text.is_pending(&format!("{} = {text:?}", item.key), item.value.span());
+    T::by_name(text).or_else(|| item.refuse(expected))
+}
 
 /// A whole number within bounds, both included.
-pub(super) struct Count<const MIN: u32, const MAX: u32>(pub(super) u32);
+pub(super) fn count<const MIN: u32, const MAX: u32>(item: &Item<'_, '_>) -> Option<u32> {
+    let expected = || format!("a whole number from {MIN} to {MAX}");
+    let DeValue::Integer(number) = item.value.get_ref() else {
+        return item.refuse(expected());
+    };
+    let count = u32::from_str_radix(number.as_str(), number.radix()).ok();
+    count.filter(|count| (MIN..=MAX).contains(count)).or_else(|| item.refuse(expected()))
+}
 
 /// A number of bytes of at least `MIN`, written as `"64MiB"`.
-pub(super) struct Size<const MIN: u64>(pub(super) u64);
+pub(super) fn size<const MIN: u64>(item: &Item<'_, '_>) -> Option<u64> {
+    let least = quantity::size_in_words(MIN);
+    let expected = format!("a size of at least {least}, such as \"64MiB\" or \"4GiB\"");
+    let size = quantity::size(item.text(&expected)?).filter(|size| *size >= MIN);
+    size.or_else(|| item.refuse(expected))
+}
 
-/// A duration from a millisecond to a year, written as `"90s"`.
-pub(super) struct Span(pub(super) Duration);
+/// The longest time, a year, in seconds.
+pub(super) const YEAR: u64 = 8760 * 3600;
 
-/// A folder by its absolute path, or below the home folder by `~`.
-pub(super) struct Folder(String);
+/// A duration from a millisecond to `MOST` seconds, written as `"90s"`.
+pub(super) fn span<const MOST: u64>(item: &Item<'_, '_>) -> Option<Duration> {
+    let most = Duration::from_secs(MOST);
+    let expected = format!(
+        "a duration from 1ms to {}, such as \"500ms\", \"90s\" or \"2m\"",
+        quantity::duration_in_words(most)
+    );
+    let span = quantity::duration(item.text(&expected)?);
+    span.filter(|span| !span.is_zero() && *span <= most).or_else(|| item.refuse(expected))
+}
 
-const LONGEST_SPAN: Duration = Duration::from_secs(8760 * 3600);
+/// `true` or `false`.
+pub(super) fn truth(item: &Item<'_, '_>) -> Option<bool> {
+    match item.value.get_ref() {
+        DeValue::Boolean(value) => Some(*value),
+        _ => item.refuse("true or false"),
+    }
+}
 
-impl Folder {
-    /// The absolute path, for a user with this home.
-    pub(super) fn resolved(&self, home: &str) -> String {
-        match self.0.strip_prefix('~') {
+/// A text that is not empty and holds no NUL.
+pub(super) fn text(item: &Item<'_, '_>) -> Option<String> {
+    const EXPECTED: &str = "a text that is not empty";
+    let text = item.text(EXPECTED)?;
+    match text.is_empty() || text.contains('\0') {
+        false => Some(text.to_owned()),
+        true => item.refuse(EXPECTED),
+    }
+}
+
+/// A list of what `read` reads.
+pub(super) fn list<V>(
+    read: impl Fn(&Item<'_, '_>) -> Option<V>,
+) -> impl Fn(&Item<'_, '_>) -> Option<Vec<V>> {
+    move |item| {
+        let items = item.items("a list, such as [\"…\", \"…\"]")?;
+        // Each is read, so that every fault is told.
+        let values: Vec<Option<V>> = items.iter().map(&read).collect();
+        values.into_iter().collect()
+    }
+}
+
+/// A path: absolute, or below the home folder by `~`. The absolute one, for a user with this home.
+pub(super) fn path(home: &str) -> impl Fn(&Item<'_, '_>) -> Option<String> {
+    move |item| {
+        const EXPECTED: &str = "an absolute path, or one that begins with ~/";
+        let text = item.text(EXPECTED)?;
+        let is_path = text.starts_with('/') || text.starts_with("~/") || text == "~";
+        if !is_path || text.contains('\0') {
+            return item.refuse(EXPECTED);
+        }
+        Some(match text.strip_prefix('~') {
             Some("") => home.to_owned(),
             Some(rest) => format!("{}{rest}", home.trim_end_matches('/')),
-            None => self.0.clone(),
-        }
+            None => text.to_owned(),
+        })
     }
 }
 
-/// What reads a `T` from a TOML value.
-struct Reader<T>(PhantomData<T>);
-
-impl<T> Reader<T> {
-    fn new() -> Self {
-        Reader(PhantomData)
+/// A path that begins at each writable root: relative, and it leads nowhere else.
+pub(super) fn inner_path(item: &Item<'_, '_>) -> Option<String> {
+    const EXPECTED: &str = "a path inside of a writable folder, such as \".git/hooks\"";
+    let text = item.text(EXPECTED)?;
+    let leads_out = text.split('/').any(|part| part == ".." || part.is_empty() || part == ".");
+    match leads_out || text.contains('\0') {
+        false => Some(text.to_owned()),
+        true => item.refuse(EXPECTED),
     }
 }
 
-impl<T: DeserializeOwned> Visitor<'_> for Reader<Word<T>> {
-    type Value = Word<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Word<T>, E> {
-        T::deserialize(StrDeserializer::new(text)).map(Word)
-    }
-}
-
-impl<'de, T: DeserializeOwned> Deserialize<'de> for Word<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_str(Reader::<Word<T>>::new())
-    }
-}
-
-impl<const MIN: u32, const MAX: u32> Visitor<'_> for Reader<Count<MIN, MAX>> {
-    type Value = Count<MIN, MAX>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a whole number from {MIN} to {MAX}")
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
-        let count = u32::try_from(number).ok().filter(|count| (MIN..=MAX).contains(count));
-        count.map(Count).ok_or_else(|| E::invalid_value(Unexpected::Signed(number), &self))
-    }
-}
-
-impl<'de, const MIN: u32, const MAX: u32> Deserialize<'de> for Count<MIN, MAX> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_i64(Reader::<Count<MIN, MAX>>::new())
-    }
-}
-
-impl<const MIN: u64> Visitor<'_> for Reader<Size<MIN>> {
-    type Value = Size<MIN>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let least = quantity::size_in_words(MIN);
-        write!(f, "a size of at least {least}, such as \"64MiB\" or \"4GiB\"")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-        let size = quantity::size(text).filter(|size| *size >= MIN);
-        size.map(Size).ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
-    }
-}
-
-impl<'de, const MIN: u64> Deserialize<'de> for Size<MIN> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_str(Reader::<Size<MIN>>::new())
-    }
-}
-
-impl Visitor<'_> for Reader<Span> {
-    type Value = Span;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a duration from 1ms to 8760h, such as \"500ms\", \"90s\" or \"1h\"")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Span, E> {
-        let span = quantity::duration(text).filter(|span| !span.is_zero() && *span <= LONGEST_SPAN);
-        span.map(Span).ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
-    }
-}
-
-impl<'de> Deserialize<'de> for Span {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_str(Reader::<Span>::new())
-    }
-}
-
-impl Visitor<'_> for Reader<Folder> {
-    type Value = Folder;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an absolute path, or one that begins with ~/")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Folder, E> {
-        let is_folder = (text.starts_with('/') || text.starts_with("~/") || text == "~")
-            && !text.contains('\0');
-        match is_folder {
-            true => Ok(Folder(text.to_owned())),
-            false => Err(E::invalid_value(Unexpected::Str(text), &self)),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Folder {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_str(Reader::<Folder>::new())
-    }
+/// An address with its port.
+pub(super) fn host_and_port(item: &Item<'_, '_>) -> Option<String> {
+    const EXPECTED: &str = "a host and a port, such as \"wiki.example:8080\"";
+    let text = item.text(EXPECTED)?;
+    let is_fit = text.rsplit_once(':').is_some_and(|(host, port)| {
+        let is_name =
+            !host.is_empty() && !host.contains(|sign: char| sign.is_whitespace() || sign == '/');
+        is_name && port.parse::<u16>().is_ok_and(|port| port > 0)
+    });
+    if is_fit { Some(text.to_owned()) } else { item.refuse(EXPECTED) }
 }

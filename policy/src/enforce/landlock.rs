@@ -13,12 +13,13 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset,
+    ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, Ruleset,
     RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
 };
 use rustix::fs::{FileType, Mode as FileMode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
+use super::granted::{Granted, Rights};
 use crate::grant::GrantReason;
 use crate::{Access, Grant, Network, Profile};
 
@@ -68,12 +69,37 @@ impl From<RulesetError> for BuildError {
     }
 }
 
-/// The ruleset D1 of a mode, for `sys::landlock::restrict_self`.
+/// A mode's ruleset, and what it grants.
+#[derive(Debug)]
+pub struct ModeRules {
+    /// For `sys::landlock::restrict_self`.
+    pub ruleset: OwnedFd,
+    /// The same rules, to be asked.
+    pub granted: Granted,
+}
+
+/// A ruleset in the making: every rule goes to the kernel and into `granted`.
+struct Rules {
+    ruleset: RulesetCreated,
+    granted: Granted,
+}
+
+impl Rules {
+    fn add(self, path: &Path, fd: OwnedFd, rights: Rights) -> Result<Self, BuildError> {
+        let Rules { ruleset, mut granted } = self;
+        granted
+            .note(&fd, rights)
+            .map_err(|source| BuildError::Open { path: path.to_owned(), source })?;
+        Ok(Rules { ruleset: ruleset.add_rule(PathBeneath::new(fd, rights))?, granted })
+    }
+}
+
+/// The ruleset D1 of a mode.
 ///
 /// # Errors
 /// A granted path that is gone, or a kernel that refuses. Devices and shared memory may be absent in a container: what
 /// does not exist needs no rule.
-pub fn mode_ruleset(profile: &Profile, abi: u32) -> Result<OwnedFd, BuildError> {
+pub fn mode_ruleset(profile: &Profile, abi: u32) -> Result<ModeRules, BuildError> {
     let known = known(abi);
     let mut ruleset = strict().handle_access(AccessFs::from_all(known))?;
     if profile.network == Network::None && abi >= PORTS_ABI {
@@ -82,10 +108,10 @@ pub fn mode_ruleset(profile: &Profile, abi: u32) -> Result<OwnedFd, BuildError> 
     if abi >= SCOPES_ABI {
         ruleset = ruleset.scope(Scope::from_all(known))?;
     }
-    let mut ruleset = ruleset.create()?;
+    let mut rules = Rules { ruleset: ruleset.create()?, granted: Granted::default() };
     for grant in &profile.grants() {
         if grant.reason == GrantReason::ReadAll {
-            ruleset = read_all(ruleset, known)?;
+            rules = read_all(rules, known)?;
             continue;
         }
         let fd = match pin(grant) {
@@ -98,15 +124,15 @@ pub fn mode_ruleset(profile: &Profile, abi: u32) -> Result<OwnedFd, BuildError> 
         if !is_folder(&fd) {
             rights &= AccessFs::from_file(known);
         }
-        ruleset = ruleset.add_rule(PathBeneath::new(fd, rights))?;
+        rules = rules.add(&grant.path, fd, rights)?;
     }
-    descriptor(ruleset)
+    Ok(ModeRules { ruleset: descriptor(rules.ruleset)?, granted: rules.granted })
 }
 
 /// Grants reading on everything but devices: listing on `/`, and reading and executing on each of its entries except
 /// `/dev`. To read a terminal, a FIFO-like device or a watchdog is no passive thing: it takes what it reads from somebody
 /// else, and to open a terminal is to acquire it. A folder that is put into `/` later is listed and not read.
-fn read_all(mut ruleset: RulesetCreated, abi: ABI) -> Result<RulesetCreated, BuildError> {
+fn read_all(mut rules: Rules, abi: ABI) -> Result<Rules, BuildError> {
     let open = |path: &Path| {
         rustix::fs::open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, FileMode::empty())
     };
@@ -118,7 +144,7 @@ fn read_all(mut ruleset: RulesetCreated, abi: ABI) -> Result<RulesetCreated, Bui
     let entries = std::fs::read_dir(root)
         .map_err(|error| failed(root)(Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
     let fd = open(root).map_err(failed(root))?;
-    ruleset = ruleset.add_rule(PathBeneath::new(fd, AccessFs::ReadDir))?;
+    rules = rules.add(root, fd, AccessFs::ReadDir.into())?;
     for entry in
         entries.flatten().map(|entry| entry.path()).filter(|path| path != Path::new("/dev"))
     {
@@ -126,9 +152,9 @@ fn read_all(mut ruleset: RulesetCreated, abi: ABI) -> Result<RulesetCreated, Bui
         let Ok(fd) = open(&entry) else { continue };
         let rights = rights(Access::Read, abi);
         let rights = if is_folder(&fd) { rights } else { rights & AccessFs::from_file(abi) };
-        ruleset = ruleset.add_rule(PathBeneath::new(fd, rights))?;
+        rules = rules.add(&entry, fd, rights)?;
     }
-    Ok(ruleset)
+    Ok(rules)
 }
 
 /// The ruleset of D2 and D3. Needs [`SCOPES_ABI`].
@@ -171,6 +197,9 @@ pub fn pin(grant: &Grant) -> Result<OwnedFd, Errno> {
     let resolve = match grant.reason {
         GrantReason::Workspace
         | GrantReason::Writable
+        | GrantReason::Configured
+        | GrantReason::Operator
+        | GrantReason::Preset(_)
         | GrantReason::GitDir
         | GrantReason::GitCommonDir => ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS,
         GrantReason::ReadAll
@@ -192,7 +221,7 @@ fn is_folder(fd: &OwnedFd) -> bool {
 }
 
 /// The rights behind an [`Access`], of those that the ABI has.
-fn rights(access: Access, abi: ABI) -> BitFlags<AccessFs> {
+fn rights(access: Access, abi: ABI) -> Rights {
     let read = AccessFs::ReadFile | AccessFs::ReadDir | AccessFs::Execute;
     let rights = match access {
         Access::Read => read,

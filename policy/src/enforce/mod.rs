@@ -6,6 +6,7 @@
 //! confine nothing: a launcher needs none, and they are made by the supervisor.
 
 pub mod cgroup;
+pub mod granted;
 pub mod landlock;
 pub mod privileges;
 pub mod probe;

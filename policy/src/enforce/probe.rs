@@ -4,9 +4,10 @@ use rustix::io::Errno;
 
 use super::cgroup::{self, Controller, Delegation, Standing, Unavailable};
 use super::landlock::{LEAST_ABI, NEWEST_ABI, SCOPES_ABI};
-use crate::Mode;
+use super::seccomp::{Observer, Selection};
 use crate::layer::{Layer, LayerName, LayerReport, LayerState};
 use crate::sys::{self, errno};
+use crate::{Mode, Network};
 
 /// What the kernel answered when it was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub struct Machine {
     pub landlock: Result<u32, Errno>,
     /// Whether seccomp filters can be installed, or why not.
     pub seccomp: Result<(), Errno>,
+    /// How far callers can be looked into, or why they cannot.
+    pub observer: Result<Observer, Unobserved>,
     /// The controllers that this process can hand on to its commands' control groups, or why there are no groups.
     pub cgroup: Result<[(Controller, Standing); 3], Unavailable>,
 }
@@ -25,6 +28,7 @@ impl Machine {
         Machine {
             landlock: sys::landlock::abi(),
             seccomp: sys::seccomp::is_available(),
+            observer: observer(),
             cgroup: Delegation::find().map(|delegation| delegation.standings()),
         }
     }
@@ -34,12 +38,24 @@ impl Machine {
         self.landlock.unwrap_or(0)
     }
 
+    /// What a mode's filter is made from.
+    pub fn selection(&self, network: Network) -> Selection {
+        let scoped = self.abi() >= SCOPES_ABI;
+        // Below the scopes a command shares its launcher's domain, and could act on it.
+        let observer = match &self.observer {
+            Ok(observer) if scoped => *observer,
+            Ok(_) | Err(_) => Observer::Off,
+        };
+        Selection { network, scoped, observer }
+    }
+
     /// Every layer's state for a command in `mode`.
     pub fn report(&self, mode: Mode) -> LayerReport {
         let layers = if mode.is_confined() {
             let mut layers = vec![Layer::on(LayerName::Privileges)];
             layers.extend([self.landlock_layer(), self.scopes_layer(), self.seccomp_layer()]);
-            layers.extend(not_in_this_version());
+            layers.push(self.observer_layer());
+            layers.push(not_in_this_version());
             layers.push(cgroup::layer(&self.cgroup));
             layers
         } else {
@@ -91,6 +107,26 @@ impl Machine {
         }
     }
 
+    fn observer_layer(&self) -> Layer {
+        const COST: &str = "denials are enforced but not recorded, sockets by path are refused as a whole, and file \
+                            metadata outside the roots is held by file permissions alone";
+        let off = |reason| Layer::with(LayerName::Observer, LayerState::Off, reason);
+        match (&self.observer, self.selection(Network::Full).observer) {
+            (Err(Unobserved { call, errno }), _) => {
+                off(format!("{call}: {}: {COST}", errno::explain(*errno)))
+            }
+            (Ok(_), Observer::Off) => {
+                off(format!("Landlock ABI {} has no scopes: {COST}", self.abi()))
+            }
+            (Ok(_), Observer::WithoutSockets) => Layer::with(
+                LayerName::Observer,
+                LayerState::Partial,
+                "pidfd_getfd is not allowed here (a container's profile?): sockets by path are refused as a whole",
+            ),
+            (Ok(_), Observer::On) => Layer::on(LayerName::Observer),
+        }
+    }
+
     fn seccomp_layer(&self) -> Layer {
         match self.seccomp {
             Ok(()) if super::seccomp::is_supported() => Layer::on(LayerName::Seccomp),
@@ -111,22 +147,42 @@ impl Machine {
     }
 }
 
-/// Layers of the contract that this version does not have, each with what its absence costs.
-fn not_in_this_version() -> [Layer; 2] {
-    [
-        Layer::with(
-            LayerName::Observer,
-            LayerState::Off,
-            "not in this version: denials are enforced but not recorded, sockets by path are refused as a whole, and \
-             file metadata outside the roots is held by file permissions alone",
-        ),
-        Layer::with(
-            LayerName::Namespaces,
-            LayerState::Off,
-            "not in this version: /tmp is refused instead of private, /dev/shm is the host's, .git/hooks is not protected, \
-             network = \"loopback\" cannot be had",
-        ),
-    ]
+/// Why callers cannot be looked into: the call that failed, and the kernel's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unobserved {
+    call: &'static str,
+    errno: Errno,
+}
+
+/// Tries on this process what an observer does to its callers.
+fn observer() -> Result<Observer, Unobserved> {
+    let failed = |call| move |errno| Unobserved { call, errno };
+    sys::listener::is_available().map_err(failed("seccomp with a listener"))?;
+    let own = std::process::id();
+    let byte = 1u8;
+    let mut read = [0u8];
+    sys::memory::read(own, &raw const byte as u64, &mut read)
+        .map_err(failed("process_vm_readv"))?;
+    let duplicate = i32::try_from(own).ok().and_then(rustix::process::Pid::from_raw).map(|own| {
+        use rustix::process::{PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
+        let pidfd = pidfd_open(own, PidfdFlags::empty())?;
+        let itself = std::os::fd::AsRawFd::as_raw_fd(&pidfd);
+        pidfd_getfd(&pidfd, itself, PidfdGetfdFlags::empty())
+    });
+    Ok(match duplicate {
+        Some(Ok(_)) => Observer::On,
+        Some(Err(_)) | None => Observer::WithoutSockets,
+    })
+}
+
+/// A layer of the contract that this version does not have, with what its absence costs.
+fn not_in_this_version() -> Layer {
+    Layer::with(
+        LayerName::Namespaces,
+        LayerState::Off,
+        "not in this version: /tmp is refused instead of private, /dev/shm is the host's, .git/hooks is not protected, \
+         network = \"loopback\" cannot be had",
+    )
 }
 
 #[cfg(test)]
@@ -152,8 +208,9 @@ mod tests {
             (Ok(99), LayerState::Partial, On),
         ];
         for (landlock, files, scopes) in cases {
-            let machine =
-                Machine { landlock, seccomp: Ok(()), cgroup: Err(Unavailable::NotMounted) };
+            let (seccomp, observer) = (Ok(()), Ok(Observer::On));
+            let cgroup = Err(Unavailable::NotMounted);
+            let machine = Machine { landlock, seccomp, observer, cgroup };
             assert_eq!(
                 states(&machine, Mode::WorkspaceWrite),
                 [
@@ -161,7 +218,7 @@ mod tests {
                     (LayerName::Landlock, files),
                     (LayerName::LandlockScopes, scopes),
                     (LayerName::Seccomp, On),
-                    (LayerName::Observer, Off),
+                    (LayerName::Observer, scopes),
                     (LayerName::Namespaces, Off),
                     (LayerName::Cgroup, Off),
                 ],
@@ -176,6 +233,7 @@ mod tests {
         let machine = Machine {
             landlock: Err(Errno::OPNOTSUPP),
             seccomp: Ok(()),
+            observer: Ok(Observer::On),
             cgroup: Err(Unavailable::NotMounted),
         };
         let report = machine.report(Mode::ReadOnly);

@@ -19,6 +19,18 @@ pub fn try_write_lock(file: impl AsFd) -> Result<(), Errno> {
     if answer == 0 { Ok(()) } else { Err(last_errno()) }
 }
 
+/// Gives up whatever lock this open file has, as its end does.
+///
+/// # Errors
+/// The kernel's answer.
+pub fn unlock(file: impl AsFd) -> Result<(), Errno> {
+    let lock = whole_file(libc::F_UNLCK);
+    let fd = file.as_fd().as_raw_fd();
+    // SAFETY: the descriptor is borrowed for the call, and the kernel only reads the structure, which lives through it.
+    let answer = unsafe { libc::fcntl(fd, libc::F_OFD_SETLK, &raw const lock) };
+    if answer == 0 { Ok(()) } else { Err(last_errno()) }
+}
+
 /// Whether somebody else holds that lock. A lock that only excludes writers does not count: whoever can read the file
 /// can take one.
 ///
@@ -70,6 +82,9 @@ mod tests {
         try_write_lock(&one).unwrap();
         assert_eq!(try_write_lock(&other), Err(Errno::AGAIN));
         assert_eq!((is_write_locked(&reader), is_write_locked(&other)), (Ok(true), Ok(true)));
+        unlock(&one).unwrap();
+        assert_eq!(is_write_locked(&reader), Ok(false));
+        try_write_lock(&one).unwrap();
         drop(one);
         assert_eq!(is_write_locked(&reader), Ok(false));
         try_write_lock(&other).unwrap();

@@ -6,9 +6,12 @@
 
 pub mod errno;
 pub mod fd;
+pub mod file;
 pub mod fork;
 pub mod landlock;
+pub mod listener;
 pub mod lock;
+pub mod memory;
 pub mod seccomp;
 pub mod signal;
 pub mod spawn;

@@ -19,8 +19,9 @@ pub struct Instruction {
     pub k: u32,
 }
 
+/// A filter as the kernel takes it (`struct sock_fprog`).
 #[repr(C)]
-struct Program {
+pub(super) struct Program {
     length: u16,
     instructions: *const Instruction,
 }
@@ -57,6 +58,21 @@ pub fn is_available() -> Result<(), Errno> {
 /// # Errors
 /// See [`InstallError`]; `EACCES` without `no_new_privs`.
 pub fn install(filter: &[Instruction]) -> Result<(), InstallError> {
+    with_program(filter, |program| {
+        // SAFETY: `program` points to a valid program that lives until the call returns.
+        let answer = unsafe {
+            libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0usize, program)
+        };
+        if answer == 0 { Ok(()) } else { Err(last_errno()) }
+    })
+}
+
+/// Checks a filter's length and lends it in the kernel's form. The kernel copies and checks the instructions; the layouts
+/// are those of `struct sock_fprog` and `struct sock_filter`.
+pub(super) fn with_program<T>(
+    filter: &[Instruction],
+    install: impl FnOnce(*const Program) -> Result<T, Errno>,
+) -> Result<T, InstallError> {
     if filter.is_empty() {
         return Err(InstallError::Empty);
     }
@@ -65,10 +81,5 @@ pub fn install(filter: &[Instruction]) -> Result<(), InstallError> {
         return Err(InstallError::TooLong(filter.len()));
     };
     let program = Program { length, instructions: filter.as_ptr() };
-    // SAFETY: `program` points to `length` instructions that live until the call returns; the kernel copies and
-    // checks them. The layouts are those of `struct sock_fprog` and `struct sock_filter`.
-    let answer = unsafe {
-        libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0usize, &raw const program)
-    };
-    if answer == 0 { Ok(()) } else { Err(InstallError::Refused(last_errno())) }
+    install(&raw const program).map_err(InstallError::Refused)
 }

@@ -83,6 +83,19 @@ pub fn child_events() -> Result<OwnedFd, Errno> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
+/// Sends a signal of any number to a pinned process; 0 only asks whether that would be allowed (pidfd_send_signal(2)).
+///
+/// # Errors
+/// The kernel's answer.
+pub fn send(process: impl std::os::fd::AsFd, number: i32) -> Result<(), Errno> {
+    use std::os::fd::AsRawFd as _;
+    let fd = process.as_fd().as_raw_fd();
+    let nothing: *const libc::siginfo_t = std::ptr::null();
+    // SAFETY: the descriptor is borrowed for the call, and the pointer is null, which the call documents.
+    let answer = unsafe { libc::syscall(libc::SYS_pidfd_send_signal, fd, number, nothing, 0u32) };
+    if answer == 0 { Ok(()) } else { Err(last_errno()) }
+}
+
 /// Proof that a broadcast from this process reaches its own domain and nothing else: it is below Landlock's signal
 /// scope. Made only by [`Broadcast::check`]; a broadcast without it would reach every process of the user.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use brattice_policy::{Mode, Network};
+use brattice_policy::{Denial, Mode, Network};
 
 use super::{Digest, FileNumber};
 use crate::hello::Role;
@@ -36,6 +36,13 @@ pub enum Event {
         path: String,
         /// Of the file's bytes.
         sha256: Digest,
+    },
+    /// A configuration was to be read again and is faulty: the one before it holds on.
+    ConfigurationRefused {
+        /// By whom it was asked for.
+        by: Actor,
+        /// What is wrong, with its file and place.
+        reason: String,
     },
     /// Somebody connected and was not let in.
     PeerRefused {
@@ -156,6 +163,21 @@ pub enum Event {
         /// Whether it outlives its call and the daemon.
         background: bool,
     },
+    /// A command rule kept a command from starting.
+    CommandRefused {
+        /// The session.
+        session: SessionId,
+        /// The call that asked for it; none where `task.start` did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<CallId>,
+        /// What was to run.
+        command: CommandText,
+        /// Where the rule stands, as `file:line`; none where the command cannot be checked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<String>,
+        /// Why, in words.
+        reason: String,
+    },
     /// Nothing of a command is left.
     TaskFinished {
         /// The session.
@@ -173,6 +195,21 @@ pub enum Event {
         /// Why, in words, where the cause alone does not say it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// What it was denied, in numbers; absent where nobody counted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        denials: Option<DenialCounts>,
+    },
+    /// The sandbox refused something to a command. Told when it first happens; how often it did is told with the task's end.
+    Denial {
+        /// The session.
+        session: SessionId,
+        /// The task.
+        task: TaskId,
+        /// The record's number in its session. One that a daemon had no time to say that it told is told once more.
+        number: u64,
+        /// What was refused.
+        #[serde(flatten)]
+        denial: Denial,
     },
     /// Somebody asked for a command's end.
     Kill {
@@ -231,6 +268,31 @@ impl Event {
                 | Event::LogChanged { .. }
         )
     }
+}
+
+/// What a task was denied, in numbers. The kinds have lines of their own, the first 64 of a task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DenialCounts {
+    /// Refusals, the repeated ones included.
+    pub total: u64,
+    /// Refusals that say nothing about the command; not among the others.
+    #[serde(default)]
+    pub ambient: u64,
+    /// Calls that could not be looked into.
+    #[serde(default)]
+    pub unobserved: u64,
+    /// Those that happened more than once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repeated: Vec<Repeated>,
+}
+
+/// How often something was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repeated {
+    /// The number of its line's record.
+    pub number: u64,
+    /// How often.
+    pub count: u64,
 }
 
 /// How a daemon ended.

@@ -24,7 +24,7 @@ mod tail;
 mod verify;
 
 pub use digest::{BadDigest, Digest, Hasher};
-pub use event::{Actor, Change, CommandText, DaemonEnd, Event, TornTail};
+pub use event::{Actor, Change, CommandText, DaemonEnd, DenialCounts, Event, Repeated, TornTail};
 pub use file::{BadFileName, FileNumber, Place};
 pub use line::{BadHead, Head, Header, Line};
 pub use redact::redact;

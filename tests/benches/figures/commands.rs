@@ -49,7 +49,7 @@ fn cost_of_true(scale: Scale, world: &World, mode: &str) {
     );
 }
 
-fn bash_natively(command: &str) {
+pub(super) fn bash_natively(command: &str) {
     // No pre-exec hooks and no changed identity: std uses posix_spawn.
     let status = Command::new("/bin/bash")
         .args(["-c", command])

@@ -5,6 +5,7 @@ pub(crate) mod commands;
 mod connection;
 pub(crate) mod finished;
 pub(crate) mod idle;
+pub(crate) mod observer;
 mod role;
 mod scale;
 mod spread;

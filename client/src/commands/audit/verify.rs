@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::files::{LogError, LogFiles};
 use super::{log_files, words};
 use crate::cli::audit::Verify;
+use crate::cli::plain::plain;
 use crate::cli::terminal::Style;
 use crate::cli::{Context, Failure};
 
@@ -93,7 +94,7 @@ fn whole<'a>(folder: &'a Path, verified: &'a Verified) -> Verdict<'a> {
 }
 
 fn praise(files: &LogFiles, verified: &Verified, style: Style) -> String {
-    let folder = files.folder().display();
+    let folder = plain(&files.folder().display().to_string());
     let Some(head) = verified.head else {
         return format!("the audit log in {folder} has no line yet\n");
     };
@@ -119,5 +120,6 @@ fn praise(files: &LogFiles, verified: &Verified, style: Style) -> String {
 
 fn blame(files: &LogFiles, Break { place, fault }: &Break, style: Style) -> String {
     let path = files.path(place.file);
-    format!("{} {}:{}: {fault}\n", style.red("changed:"), path.display(), place.line)
+    let told = plain(&format!("{}:{}: {fault}", path.display(), place.line));
+    format!("{} {told}\n", style.red("changed:"))
 }

@@ -7,6 +7,7 @@ use brattice_protocol::audit::Header;
 use serde_json::{Map, Value};
 
 use super::time::utc;
+use crate::cli::plain::plain;
 use crate::cli::terminal::Style;
 
 /// Most characters of a line's fields.
@@ -21,16 +22,16 @@ pub(super) fn line(text: &[u8], style: Style) -> String {
     let fields = serde_json::from_slice::<Map<String, Value>>(text);
     let (Ok(header), Ok(mut fields)) = (header, fields) else {
         let raw = String::from_utf8_lossy(text);
-        return format!("{} {}\n", style.red("no line of the log:"), plain(raw.trim_end()));
+        return format!("{} {}\n", style.red("no line of the log:"), short(raw.trim_end()));
     };
     fields.retain(|name, _| !matches!(name.as_str(), "seq" | "time" | "prev" | "event"));
     let first = FIRST.iter().filter_map(|name| fields.remove(*name).map(|value| (*name, value)));
     let first: Vec<String> = first.map(|(name, value)| field(name, &value)).collect();
     let rest = fields.iter().map(|(name, value)| field(name, value));
     let shown: Vec<String> = first.into_iter().chain(rest).collect();
-    let event = plain(&header.event.replace('_', " "));
+    let event = short(&header.event.replace('_', " "));
     let event = style.bold(&format!("{event:<16}"));
-    format!("{} {:>7} {event} {}\n", utc(header.time), header.seq, plain(&shown.join(" ")))
+    format!("{} {:>7} {event} {}\n", utc(header.time), header.seq, short(&shown.join(" ")))
 }
 
 fn field(name: &str, value: &Value) -> String {
@@ -46,15 +47,9 @@ fn is_plain(text: &str) -> bool {
         && text.chars().all(|sign| sign.is_alphanumeric() || "._-/:@%+,".contains(sign))
 }
 
-/// A text on one line, cut where it is long, without signs that a terminal acts on or does not show.
-fn plain(text: &str) -> String {
-    let mut shown = String::new();
-    for sign in text.chars().take(MOST) {
-        match sign {
-            '"' | '\'' | '\\' => shown.push(sign),
-            other => shown.extend(other.escape_debug()),
-        }
-    }
+/// A text on one line, cut where it is long.
+fn short(text: &str) -> String {
+    let shown = plain(&text.chars().take(MOST).collect::<String>());
     match text.chars().count().saturating_sub(MOST) {
         0 => shown,
         more => format!("{shown} … ({more} more)"),

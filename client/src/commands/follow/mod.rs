@@ -11,6 +11,7 @@
 //! Reads are by offset and waits can be asked again, so both go on over a new connection as if nothing had happened.
 //! `run` and `task` decide what is followed and what a signal means.
 
+mod denied;
 mod input;
 mod link;
 mod notes;
@@ -18,9 +19,10 @@ mod pump;
 mod status;
 mod task;
 
+pub(super) use denied::denied;
 pub(super) use input::{InputEnd, PIECE, Passed, read_stdin};
 pub(super) use link::{Door, Link};
-pub(super) use notes::{Skipped, notes};
+pub(super) use notes::{Skipped, notes, timed_out};
 pub(super) use pump::{Pumped, Reader, Until, pump};
 pub(super) use status::exit_status;
-pub(super) use task::Task;
+pub(super) use task::{Task, Urgency};

@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use brattice_protocol::outcome::{Cause, CommandOutcome, LeftRunning};
 
+use super::denied::denied;
+use crate::cli::plain::plain;
+
 /// Bytes of each stream that were dropped before they could be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Skipped {
@@ -20,7 +23,7 @@ impl Skipped {
     }
 }
 
-/// The lines, each with its newline. None for a command that ended by itself and left nothing.
+/// The lines, each with its newline. None for a command that ended by itself, left nothing and was denied nothing.
 pub(crate) fn notes(
     outcome: &CommandOutcome,
     skipped: &Skipped,
@@ -36,10 +39,21 @@ pub(crate) fn notes(
         lines.extend(stream.lost.as_ref().map(|lost| format!("output lost: {}", lost.error)));
     }
     lines.extend(outcome.left_running.as_ref().map(leftovers));
-    lines.extend(cause(outcome, timeout));
-    lines.extend(shell_status(outcome));
     lines.dedup();
-    lines.into_iter().map(|line| format!("[{line}]\n")).collect()
+    let end = cause(outcome, timeout).into_iter().chain(shell_status(outcome));
+    let bracketed = |line: String| format!("[{}]\n", plain(&line));
+    let before = lines.into_iter().map(bracketed);
+    before.chain(denied(outcome)).chain(end.map(bracketed)).collect()
+}
+
+/// Which limit passed: words for one of another kind, else the time limit, where it is known. How long the command took is
+/// neither.
+pub(crate) fn timed_out(reason: Option<&str>, limit: Option<Duration>) -> String {
+    match (reason, limit) {
+        (Some(reason), _) => format!("timed out: {reason}"),
+        (None, Some(limit)) => format!("timed out after {}ms", limit.as_millis()),
+        (None, None) => "timed out".to_owned(),
+    }
 }
 
 fn leftovers(left: &LeftRunning) -> String {
@@ -56,14 +70,10 @@ fn leftovers(left: &LeftRunning) -> String {
 
 fn cause(outcome: &CommandOutcome, timeout: Option<Duration>) -> Option<String> {
     match outcome.cause {
-        Cause::TimedOut => Some(match (&outcome.reason, timeout) {
-            (Some(reason), _) => format!("timed out: {}", reason.escape_debug()),
-            (None, Some(limit)) => format!("timed out after {}ms", limit.as_millis()),
-            (None, None) => format!("timed out after {}ms", outcome.duration_ms),
-        }),
+        Cause::TimedOut => Some(timed_out(outcome.reason.as_deref(), timeout)),
         Cause::OomKilled => Some("out of memory".to_owned()),
         Cause::Killed => Some(match &outcome.reason {
-            Some(reason) => format!("killed: {}", reason.escape_debug()),
+            Some(reason) => format!("killed: {reason}"),
             None => "killed".to_owned(),
         }),
         // These are told as failures.
@@ -99,15 +109,22 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_that_is_not_known_is_not_made_up() {
+        let ended = outcome(Cause::TimedOut, Some(0), None);
+        assert_eq!(notes(&ended, &Skipped::default(), None), ["[timed out]\n"]);
+    }
+
+    #[test]
     fn everything_that_is_to_be_told_comes_in_the_contracts_order() {
         let mut ended = outcome(Cause::TimedOut, None, Some("SIGKILL"));
         ended.stdout.lost = Some(Lost { bytes: 7, error: "ENOSPC".into() });
         ended.left_running =
             Some(LeftRunning { task: None, stopped: Some(true), processes: Vec::new(), count: 2 });
+        ended.denials_total = Some(1);
         assert_eq!(
             told(&ended, Skipped { stdout: 5, stderr: 0 }),
             "[stdout: 5 bytes dropped from the middle]\n[output lost: ENOSPC]\n\
-             [stopped 2 processes left running]\n[timed out after 1500ms]\n[killed by signal: SIGKILL]\n"
+             [stopped 2 processes left running]\nbrattice: denied: and 1 more\n[timed out after 1500ms]\n[killed by signal: SIGKILL]\n"
         );
     }
 

@@ -58,6 +58,7 @@ pub(crate) mod tests {
             stderr: Some(stream()),
             denials: Vec::new(),
             denials_total: None,
+            denials_ambient: 0,
             unobserved: None,
             sandbox: SandboxFacts { mode: Mode::ReadOnly, landlock_abi: 7, layers: Vec::new() },
             task: None,

@@ -24,6 +24,15 @@ pub(crate) struct Task {
     pub(crate) task: TaskId,
 }
 
+/// How much time a task that is stopped is given to end by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Urgency {
+    /// SIGTERM, and SIGKILL after the grace.
+    Graceful,
+    /// SIGKILL at once.
+    AtOnce,
+}
+
 impl Task {
     /// Bytes of a stream from `offset` on, waited for so long.
     pub(crate) async fn output(
@@ -58,12 +67,21 @@ impl Task {
         }
     }
 
+    /// How it ended, if it has.
+    pub(crate) async fn ended(&self) -> Result<Option<CommandOutcome>, Failure> {
+        let (session, tasks) = (self.session.clone(), vec![self.task.clone()]);
+        let params = WaitParams { session, tasks, timeout_ms: 0 };
+        let waited = self.link.request(async |client| client.task_wait(&params).await).await?;
+        Ok(waited.outcome)
+    }
+
     /// Asks for its end; [`Self::outcome`] tells when it came.
-    pub(crate) async fn kill(&self, reason: Option<&str>) -> Result<(), Failure> {
+    pub(crate) async fn kill(&self, reason: Option<&str>, urgency: Urgency) -> Result<(), Failure> {
         let params = KillParams {
             session: self.session.clone(),
             task: self.task.clone(),
             reason: reason.map(str::to_owned),
+            force: urgency == Urgency::AtOnce,
         };
         self.link.request(async |client| client.task_kill(&params).await).await?;
         Ok(())

@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use brattice_protocol::outcome::CommandOutcome;
 use brattice_protocol::task::StartParams;
 
 use super::feed::Source;
@@ -43,7 +44,7 @@ pub(crate) async fn run(context: &Context, arguments: Run) -> Result<ExitCode, F
         follow(&task, source, &mut interrupts).await
     };
     let ended = followed.await;
-    // This stops whatever still runs, so it comes before anything is told. A third signal does not wait for it.
+    // This stops whatever still runs, so it comes before anything is told. A further signal does not wait for it.
     let close = link.request(async |client| client.session_close(&session).await);
     let closed = interrupts.guard(close).await;
     let ended = ended?;
@@ -55,11 +56,20 @@ pub(crate) async fn run(context: &Context, arguments: Run) -> Result<ExitCode, F
     conclude(context.format, &ended, timeout)
 }
 
+/// The outcome without the files of its output, which went with the session.
+fn without_files(outcome: &CommandOutcome) -> CommandOutcome {
+    let mut outcome = outcome.clone();
+    for stream in std::iter::once(&mut outcome.stdout).chain(&mut outcome.stderr) {
+        stream.file = None;
+    }
+    outcome
+}
+
 /// Tells what the outcome says beyond the output, and gives the exit status.
 fn conclude(format: Format, ended: &Ended, timeout: Option<Duration>) -> Result<ExitCode, Failure> {
     let told = match format {
         Format::Text => notes(&ended.outcome, &ended.skipped, timeout).concat(),
-        Format::Json => serde_json::to_string(&ended.outcome)
+        Format::Json => serde_json::to_string(&without_files(&ended.outcome))
             .map(|json| json + "\n")
             .map_err(|source| Failure::Json { what: "the outcome", source })?,
     };

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::feed::{Source, feed};
 use crate::cli::Failure;
-use crate::commands::follow::{Link, Passed, Pumped, Reader, Skipped, Task, Until, pump};
+use crate::commands::follow::{Link, Passed, Pumped, Reader, Skipped, Task, Until, Urgency, pump};
 use crate::commands::interrupt::{Interrupt, Interrupts};
 
 /// A task that is over and whose output has been written.
@@ -42,14 +42,22 @@ pub(super) async fn start(link: &Link, params: &StartParams) -> Result<Task, Fai
     Ok(Task { link: link.clone(), session: params.session.clone(), task })
 }
 
-/// Follows the task until nothing of it is left. The first signal stops it, a second one gives up waiting.
+/// A reason to end the command.
+#[derive(Clone, Copy, Debug)]
+struct Wish {
+    reason: &'static str,
+    urgency: Urgency,
+}
+
+/// Follows the task until nothing of it is left. The first signal stops it, a second one kills it, a third one gives up
+/// waiting.
 pub(super) async fn follow(
     task: &Task,
     source: Source,
     interrupts: &mut Interrupts,
 ) -> Result<Ended, Failure> {
-    // One reason is enough: an end that was asked for comes.
-    let (ask, asked) = mpsc::channel(1);
+    // There are three: nobody reads, a signal, a second one.
+    let (ask, asked) = mpsc::channel(3);
     let stderr = tokio::io::stderr();
     let end = async {
         tokio::try_join!(
@@ -61,7 +69,7 @@ pub(super) async fn follow(
     let passed = Cell::new(Passed::Once);
     let (feeding, killing) = (feed(task, source, &passed), kill(task, asked));
     tokio::pin!(end, feeding, killing);
-    let (mut interrupt, mut is_fed) = (None, false);
+    let (mut interrupt, mut is_urgent, mut is_fed) = (None, false, false);
     let (stdout, stderr, outcome) = loop {
         tokio::select! {
             ended = &mut end => break ended?,
@@ -71,10 +79,14 @@ pub(super) async fn follow(
             }
             () = &mut killing => {}
             signal = interrupts.next() => match interrupt {
-                Some(first) => return Err(Failure::Interrupted(first)),
+                Some(first) if is_urgent => return Err(Failure::Interrupted(first)),
+                Some(_) => {
+                    is_urgent = true;
+                    wish(&ask, signal.name(), Urgency::AtOnce);
+                }
                 None => {
                     interrupt = Some(signal);
-                    ask.try_send(signal.name()).ok();
+                    wish(&ask, signal.name(), Urgency::Graceful);
                 }
             },
         }
@@ -85,20 +97,25 @@ pub(super) async fn follow(
 }
 
 /// Where nobody reads standard output any more the command ends, as SIGPIPE would have ended it.
-async fn pump_stdout(task: &Task, ask: &mpsc::Sender<&'static str>) -> Result<Pumped, Failure> {
+async fn pump_stdout(task: &Task, ask: &mpsc::Sender<Wish>) -> Result<Pumped, Failure> {
     let stdout = tokio::io::stdout();
     let pumped = pump(task, Stream::Stdout, 0, Until::End, stdout, |_| {}).await?;
     if pumped.reader == Reader::Gone {
-        ask.try_send("nobody reads its output").ok();
+        wish(ask, "nobody reads its output", Urgency::Graceful);
     }
     Ok(pumped)
 }
 
+/// There is room for every wish that there can be.
+fn wish(ask: &mpsc::Sender<Wish>, reason: &'static str, urgency: Urgency) {
+    ask.try_send(Wish { reason, urgency }).ok();
+}
+
 /// Asks for the task's end, for each reason that comes. How that is answered tells nothing that the end does not, and a
 /// connection that fails fails there, too.
-async fn kill(task: &Task, mut asked: mpsc::Receiver<&'static str>) {
-    while let Some(reason) = asked.recv().await {
-        drop(task.kill(Some(reason)).await);
+async fn kill(task: &Task, mut asked: mpsc::Receiver<Wish>) {
+    while let Some(Wish { reason, urgency }) = asked.recv().await {
+        drop(task.kill(Some(reason), urgency).await);
     }
     std::future::pending().await
 }

@@ -1,4 +1,4 @@
-//! From what people call a session or a task to the one that they mean.
+//! From what people call a task to the one that they mean.
 //!
 //! A task's number is its session's own, so `bash-1` may be the name of many. Before it may stand the beginning of the
 //! session's id, as in `01995d2c/bash-1`; what names more than one task names none.
@@ -12,15 +12,15 @@ use super::words::state;
 use crate::cli::task::Target;
 use crate::cli::{Context, Failure};
 use crate::commands::follow::{Door, Link, Task};
-
-/// The least of an id that is shown: the first group of a UUID.
-const SHORTEST: usize = 8;
+use crate::commands::sessions::{self, cut, ids, short};
 
 /// A task that was found, as it stood then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     /// Its session.
     pub(super) session: SessionId,
+    /// That one's name for people.
+    pub(super) label: Option<String>,
     /// What the daemon's list says of it.
     pub(super) summary: TaskSummary,
 }
@@ -41,45 +41,40 @@ impl Found {
 /// The one task that the target names.
 pub(super) async fn find(link: &Link, target: &Target) -> Result<Found, Failure> {
     let (before, name) = match target.task.rsplit_once('/') {
-        Some((before, name)) => (before, name),
-        None => ("", target.task.as_str()),
+        Some((before, name)) => (Some(before), name),
+        None => (None, target.task.as_str()),
     };
-    let all = sessions(link).await?;
-    let wanted = |id: &str| {
-        id.starts_with(before) && target.session.as_ref().is_none_or(|other| id.starts_with(other))
+    let all = list_sessions(link).await?;
+    let begins = |summary: &&SessionSummary| match before {
+        Some(prefix) => !prefix.is_empty() && summary.session.as_str().starts_with(prefix),
+        None => true,
     };
-    let candidates = all.iter().filter(|summary| wanted(summary.session.as_str()));
-    let mut found = tasks(link, candidates).await?;
-    found.retain(|found| found.summary.task.as_str() == name);
-    match <[Found; 1]>::try_from(found) {
-        Ok([found]) => Ok(found),
-        Err(found) if found.is_empty() => Err(Failure::UnknownTask(shown(target))),
-        Err(found) => {
-            let length = short(&ids(&all));
-            let candidates = found.iter().map(|found| candidate(found, length)).collect();
-            Err(Failure::AmbiguousTask { name: shown(target), candidates })
-        }
+    let named: Vec<&SessionSummary> = match &target.session {
+        Some(prefix) => [sessions::find(&all, prefix)?].into_iter().filter(begins).collect(),
+        None => all.iter().filter(begins).collect(),
+    };
+    if let (Some(prefix), true) = (before, named.is_empty()) {
+        return Err(sessions::unknown(&all, prefix));
     }
-}
-
-/// The one session whose id begins so.
-pub(super) async fn find_session(link: &Link, prefix: &str) -> Result<SessionId, Failure> {
-    let all = sessions(link).await?;
-    let mut found = ids(&all);
-    found.retain(|id| id.as_str().starts_with(prefix));
-    match <[SessionId; 1]>::try_from(found) {
-        Ok([session]) => Ok(session),
-        Err(found) if found.is_empty() => Err(Failure::UnknownSession(prefix.to_owned())),
-        Err(found) => {
-            let length = short(&found);
-            let candidates = found.iter().map(|id| cut(id, length).to_owned()).collect();
-            Err(Failure::AmbiguousSession { name: prefix.to_owned(), candidates })
+    let there = tasks(link, named.into_iter()).await?;
+    let is_named = |found: &&Found| found.summary.task.as_str() == name;
+    let found: Vec<&Found> = there.iter().filter(is_named).collect();
+    let length = short(&ids(&all));
+    let candidates =
+        |tasks: &[&Found]| tasks.iter().map(|found| candidate(found, length)).collect();
+    match found[..] {
+        [one] => Ok(one.clone()),
+        [] => {
+            // The newest are the likeliest to be meant.
+            let known = candidates(&there.iter().rev().collect::<Vec<_>>());
+            Err(Failure::UnknownTask { name: shown(target), known })
         }
+        _ => Err(Failure::AmbiguousTask { name: shown(target), candidates: candidates(&found) }),
     }
 }
 
 /// All sessions.
-pub(super) async fn sessions(link: &Link) -> Result<Vec<SessionSummary>, Failure> {
+pub(super) async fn list_sessions(link: &Link) -> Result<Vec<SessionSummary>, Failure> {
     link.request(Client::session_list).await
 }
 
@@ -89,41 +84,23 @@ pub(super) async fn tasks(
     sessions: impl Iterator<Item = &SessionSummary>,
 ) -> Result<Vec<Found>, Failure> {
     let mut found = Vec::new();
-    for SessionSummary { session, .. } in sessions {
+    for summary in sessions {
+        let (session, label) = (&summary.session, sessions::label(summary));
         let params = TaskListParams { session: session.clone() };
         let listed = match link.request(async |client| client.task_list(&params).await).await {
             Err(failure) if failure.is_unknown_session() => continue,
             listed => listed?,
         };
-        found.extend(listed.into_iter().map(|summary| Found { session: session.clone(), summary }));
+        found.extend(listed.into_iter().map(|summary| {
+            let (session, label) = (session.clone(), label.map(str::to_owned));
+            Found { session, label, summary }
+        }));
     }
     Ok(found)
 }
 
-/// The ids of sessions.
-pub(super) fn ids(sessions: &[SessionSummary]) -> Vec<SessionId> {
-    sessions.iter().map(|summary| summary.session.clone()).collect()
-}
-
-/// How much of these ids tells them apart: ids of sessions that were opened one after the other begin alike.
-pub(super) fn short(ids: &[SessionId]) -> usize {
-    let is_enough = |length: &usize| {
-        let mut cuts: Vec<&str> = ids.iter().map(|id| cut(id, *length)).collect();
-        cuts.sort_unstable();
-        cuts.windows(2).all(|pair| pair[0] != pair[1])
-    };
-    let longest = ids.iter().map(|id| id.as_str().len()).max().unwrap_or(SHORTEST);
-    (SHORTEST..longest).find(is_enough).unwrap_or(longest)
-}
-
-/// The beginning of an id.
-pub(super) fn cut(id: &SessionId, length: usize) -> &str {
-    let text = id.as_str();
-    text.get(..length).unwrap_or(text).trim_end_matches('-')
-}
-
 fn candidate(found: &Found, length: usize) -> String {
-    let Found { session, summary } = found;
+    let Found { session, summary, .. } = found;
     format!("{}/{} ({})", cut(session, length), summary.task, state(summary))
 }
 
@@ -131,27 +108,5 @@ fn shown(target: &Target) -> String {
     match &target.session {
         Some(session) => format!("{session}/{}", target.task),
         None => target.task.clone(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_are_cut_to_what_tells_them_apart() {
-        let cases: [(&[&str], usize, &[&str]); 4] = [
-            (&[], 8, &[]),
-            (&["01995d2c-0000-7000"], 8, &["01995d2c"]),
-            (&["01995d2c-0000-7000", "01995d2d-0000-7000"], 8, &["01995d2c", "01995d2d"]),
-            (&["01995d2c-0010-7000", "01995d2c-0020-7000"], 12, &["01995d2c-001", "01995d2c-002"]),
-        ];
-        for (texts, length, cuts) in cases {
-            let ids: Vec<SessionId> = texts.iter().copied().map(SessionId::new).collect();
-            assert_eq!(short(&ids), length, "{texts:?}");
-            assert_eq!(ids.iter().map(|id| cut(id, length)).collect::<Vec<_>>(), cuts);
-        }
-        let twice = [SessionId::new("s"), SessionId::new("s")];
-        assert_eq!(short(&twice), 1, "ids that are equal are shown whole");
     }
 }

@@ -21,6 +21,7 @@ use std::process::ExitCode;
 
 use crate::cli::task::Task;
 use crate::cli::{Context, Failure};
+use crate::commands::follow::Urgency;
 
 /// Performs a subcommand of `task`.
 pub(crate) async fn task(context: &Context, arguments: Task) -> Result<ExitCode, Failure> {
@@ -29,7 +30,10 @@ pub(crate) async fn task(context: &Context, arguments: Task) -> Result<ExitCode,
         Task::List { session } => list::list(context, session.as_deref()).await,
         Task::Output(arguments) => output::output(context, arguments).await,
         Task::Wait(target) => wait::wait(context, &target).await,
-        Task::Kill { target, reason } => kill::kill(context, &target, reason.as_deref()).await,
+        Task::Kill { target, reason, force } => {
+            let urgency = if force { Urgency::AtOnce } else { Urgency::Graceful };
+            kill::kill(context, &target, reason.as_deref(), urgency).await
+        }
         Task::Input(arguments) => input::input(context, arguments).await,
     }
 }

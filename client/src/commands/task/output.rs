@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use brattice_protocol::outcome::CommandOutcome;
 use brattice_protocol::tools::Stream;
 use serde_json::{Map, Value, json};
 use tokio::io::AsyncWrite;
@@ -11,7 +12,7 @@ use super::find::{connect, find};
 use crate::cli::task::Output;
 use crate::cli::terminal::Format;
 use crate::cli::{Context, Failure};
-use crate::commands::follow::{Pumped, Reader, Task, Until, pump};
+use crate::commands::follow::{Pumped, Reader, Task, Until, denied, pump};
 
 /// Which streams are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,9 +59,13 @@ pub(super) async fn output(context: &Context, arguments: Output) -> Result<ExitC
             vec![(Stream::Stdout, out), (Stream::Stderr, err)]
         }
     };
+    // What it was denied is told once it has ended, beside its output and never in it. The output is there already: that
+    // nothing can be said beside it, as of a session that was closed meanwhile, is no failure.
+    let is_over = copied.iter().all(|(_, pumped)| pumped.status.is_final());
+    let ended = if is_over { reading.task.ended().await.ok().flatten() } else { None };
     match context.format {
-        Format::Text => {}
-        Format::Json => tell(&format!("{}\n", positions(&copied)))?,
+        Format::Text => tell(&ended.as_ref().map(denied).unwrap_or_default().concat())?,
+        Format::Json => tell(&format!("{}\n", positions(&copied, ended.as_ref())))?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -126,11 +131,16 @@ fn tell(text: &str) -> Result<(), Failure> {
     std::io::stderr().write_all(text.as_bytes()).map_err(Failure::output("error"))
 }
 
-/// Where each stream goes on, and in which state the task was then.
-fn positions(copied: &[(Stream, Pumped)]) -> Value {
+/// Where each stream goes on, in which state the task was then, and what it was denied, once it has ended.
+fn positions(copied: &[(Stream, Pumped)], ended: Option<&CommandOutcome>) -> Value {
     let streams = copied.iter().map(|(stream, Pumped { offset, skipped, status, .. })| {
         let position = json!({"next_offset": offset, "skipped": skipped, "status": status});
         (name(*stream).to_owned(), position)
     });
-    Value::Object(streams.collect::<Map<_, _>>())
+    let mut told = streams.collect::<Map<_, _>>();
+    if let Some(CommandOutcome { denials, denials_total, .. }) = ended {
+        told.insert("denials".to_owned(), json!(denials));
+        told.insert("denials_total".to_owned(), json!(denials_total));
+    }
+    Value::Object(told)
 }

@@ -8,8 +8,10 @@ use brattice_protocol::bytes;
 use brattice_protocol::task::TaskSummary;
 use brattice_protocol::tools::Stream;
 
-use super::words::{cpu, elapsed, now, plain, size, state};
+use super::words::{cpu, elapsed, size, state};
 use crate::cli::Failure;
+use crate::cli::duration::now;
+use crate::cli::plain::plain;
 use crate::commands::follow::Task;
 
 /// Between two looks, and so between two drawings.
@@ -56,7 +58,7 @@ async fn draw(task: &Task) -> Result<Infallible, Failure> {
 }
 
 fn text(summary: &TaskSummary, last: &str, now: u64) -> String {
-    let (state, elapsed) = (state(summary), elapsed(summary, now));
+    let (state, elapsed) = (plain(&state(summary)), elapsed(summary, now));
     let (cpu, size) = (cpu(summary), size(summary.bytes));
     format!("{}: {state} for {elapsed}, CPU {cpu}, output {size}  {last}", summary.task)
 }
@@ -97,8 +99,9 @@ impl Tail {
 /// sequences.
 fn last_line(tail: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(tail);
-    let lines = text.split(['\n', '\r']).rev().map(|line| plain(&without_escapes(line)));
-    lines.map(|line| line.trim().to_owned()).find(|line| !line.is_empty())
+    let lines = text.split(['\n', '\r']).rev().map(without_escapes);
+    let mut lines = lines.map(|line| plain(line.replace('\t', " ").trim()));
+    lines.find(|line| !line.is_empty())
 }
 
 /// Without control sequences, operating system commands and other escapes (ECMA-48, 5.3 to 5.6; ECMA-35, 13.1).
@@ -159,6 +162,9 @@ impl Drop for Line {
 
 #[cfg(test)]
 mod tests {
+    use brattice_protocol::outcome::Cause;
+    use brattice_protocol::task::TaskStatus;
+
     use super::super::words::tests::summary;
     use super::*;
 
@@ -168,6 +174,14 @@ mod tests {
             text(&summary(), "Compiling", 1_065_000),
             "bash-1: running for 1m 5s, CPU 1.2s, output 3.4K  Compiling"
         );
+        let hostile = TaskSummary {
+            status: TaskStatus::Failed,
+            cause: Some(Cause::FailedToStart),
+            reason: Some("no program \u{1b}[2J".into()),
+            ..summary()
+        };
+        let told = text(&hostile, "", 1_065_000);
+        assert!(told.starts_with("bash-1: failed, no program \\u{1b}[2J for "), "{told}");
     }
 
     #[test]

@@ -8,13 +8,14 @@ use brattice_protocol::task::StartParams;
 use brattice_protocol::{SessionId, TaskId};
 use serde_json::json;
 
-use super::find::find_session;
+use super::find::list_sessions;
 use crate::cli::duration::milliseconds;
 use crate::cli::program::Program;
 use crate::cli::task::Start;
 use crate::cli::{Context, Failure};
 use crate::commands::follow::{Door, Link};
 use crate::commands::interrupt::Interrupts;
+use crate::commands::sessions;
 use crate::commands::temporary::open;
 
 /// Starts the command and tells where it is.
@@ -24,7 +25,7 @@ pub(super) async fn start(context: &Context, arguments: Start) -> Result<ExitCod
         Some(prefix) => {
             let client = context.operator().await?;
             let link = Link::new(context, client.clone(), Door::Operator);
-            let session = find_session(&link, prefix).await?;
+            let session = sessions::find(&list_sessions(&link).await?, prefix)?.session.clone();
             let params = params(session.clone(), program, &arguments);
             // Once: what may have been started is not started again.
             (session, client.task_start(&params).await?.task)

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use super::find::{connect, find};
 use super::progress;
-use super::words::state;
+use super::words::{limit, state};
+use crate::cli::plain::plain;
 use crate::cli::task::Target;
 use crate::cli::terminal::Format;
 use crate::cli::{Context, Failure};
@@ -26,14 +27,15 @@ pub(super) async fn wait(context: &Context, target: &Target) -> Result<ExitCode,
     let outcome = interrupts.guard(waiting).await?;
     let summary = interrupts.guard(task.summary()).await?;
     if context.format == Format::Text {
-        let told = notes(&outcome, &Skipped::default(), None).concat();
+        let limit = summary.as_ref().and_then(limit);
+        let told = notes(&outcome, &Skipped::default(), limit).concat();
         // Where nobody reads them, the exit status still tells.
         std::io::stderr().write_all(told.as_bytes()).ok();
     }
     context.show("the outcome", &outcome, |_| {
         // A task that is listed no more has been told of by the notes.
         summary
-            .map(|summary| format!("{}: {}\n", summary.task, state(&summary)))
+            .map(|summary| format!("{}: {}\n", summary.task, plain(&state(&summary))))
             .unwrap_or_default()
     })?;
     exit_status(&outcome).map(ExitCode::from)

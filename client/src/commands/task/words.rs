@@ -1,11 +1,12 @@
 //! A task's state and figures in words.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use brattice_protocol::outcome::Cause;
 use brattice_protocol::task::{TaskStatus, TaskSummary};
 
 use crate::cli::duration;
+use crate::commands::follow::timed_out;
 
 /// What the tools say in `[status: …]`, in short: `running`; `completed, exit code: 3`; `killed, signal: SIGKILL`.
 pub(super) fn state(summary: &TaskSummary) -> String {
@@ -16,22 +17,32 @@ pub(super) fn state(summary: &TaskSummary) -> String {
         TaskStatus::Killed => "killed",
         TaskStatus::Failed => "failed",
     };
-    let cause = summary.cause.and_then(|cause| match cause {
-        Cause::TimedOut => Some("timed out"),
-        Cause::OomKilled => Some("out of memory"),
-        Cause::FailedToStart => Some("not started"),
-        Cause::Lost => Some("lost"),
-        Cause::Rejected => Some("rejected"),
-        // The status says as much.
-        Cause::Exited | Cause::Signaled | Cause::Killed => None,
-    });
-    let how = match (&summary.signal, summary.exit_code) {
+    let shell = match (&summary.signal, summary.exit_code) {
         (Some(signal), _) => Some(format!("signal: {signal}")),
         (None, Some(code)) => Some(format!("exit code: {code}")),
         (None, None) => None,
     };
-    let parts = [Some(status.to_owned()), cause.map(str::to_owned), how];
+    let why =
+        |otherwise: &str| Some(summary.reason.clone().unwrap_or_else(|| otherwise.to_owned()));
+    let (one, other) = match summary.cause {
+        Some(Cause::TimedOut) => (Some(timed_out(summary.reason.as_deref(), limit(summary))), None),
+        Some(Cause::OomKilled) => (shell, Some("out of memory".to_owned())),
+        Some(Cause::FailedToStart) => (why("it did not start"), None),
+        Some(Cause::Rejected) => (why("it was rejected"), None),
+        Some(Cause::Lost) => {
+            let lost = summary.reason.as_ref().map(|reason| format!("lost: {reason}"));
+            (Some(lost.unwrap_or_else(|| "lost".to_owned())), None)
+        }
+        // The status says as much.
+        Some(Cause::Exited | Cause::Signaled | Cause::Killed) | None => (shell, None),
+    };
+    let parts = [Some(status.to_owned()), one, other];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// The time limit that it had, where it had one.
+pub(super) fn limit(summary: &TaskSummary) -> Option<Duration> {
+    summary.timeout_ms.map(Duration::from_millis)
 }
 
 /// From its start to its end, or to now.
@@ -74,23 +85,12 @@ pub(super) fn size(bytes: u64) -> String {
     }
 }
 
-/// The time, in milliseconds since 1970.
-pub(super) fn now() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    duration::milliseconds(since)
-}
-
-/// The first line of a command, on one line whatever it holds, with a sign where there is more.
+/// The first line of a command, with a sign where there is more.
 pub(super) fn first_line(text: &str) -> String {
     let text = text.trim();
     let line = text.lines().next().unwrap_or_default();
     let more = if line.len() < text.len() { " …" } else { "" };
-    format!("{}{more}", plain(line))
-}
-
-/// A text without control characters, which could forge lines or move the cursor.
-pub(super) fn plain(text: &str) -> String {
-    text.chars().map(|sign| if sign.is_control() { ' ' } else { sign }).collect()
+    format!("{line}{more}")
 }
 
 #[cfg(test)]
@@ -113,10 +113,12 @@ pub(super) mod tests {
             command: "make -j".into(),
             started: 1_000_000,
             ended: None,
+            timeout_ms: None,
             bytes: 3_482,
             last_output: Some(1_060_000),
             cpu_ms: 1_250,
             processes: 4,
+            denials_total: None,
         }
     }
 
@@ -132,13 +134,32 @@ pub(super) mod tests {
             (ended(Completed, Cause::Exited, Some(137), None), "completed, exit code: 137"),
             (ended(Killed, Cause::Killed, None, Some("SIGTERM")), "killed, signal: SIGTERM"),
             (ended(Killed, Cause::Signaled, None, Some("SIGKILL")), "killed, signal: SIGKILL"),
-            (ended(Killed, Cause::TimedOut, Some(0), None), "killed, timed out, exit code: 0"),
+            (ended(Killed, Cause::TimedOut, Some(0), None), "killed, timed out"),
+            (
+                ended(Killed, Cause::OomKilled, None, Some("SIGKILL")),
+                "killed, signal: SIGKILL, out of memory",
+            ),
             (ended(Failed, Cause::Lost, None, None), "failed, lost"),
-            (ended(Failed, Cause::FailedToStart, None, None), "failed, not started"),
+            (ended(Failed, Cause::FailedToStart, None, None), "failed, it did not start"),
         ];
         for (told, expected) in cases {
             assert_eq!(told, expected);
         }
+    }
+
+    #[test]
+    fn a_state_says_which_limit_passed_and_why_something_failed() {
+        let over = |status, cause, reason: Option<&str>, timeout_ms| {
+            let (cause, reason) = (Some(cause), reason.map(str::to_owned));
+            state(&TaskSummary { status, cause, reason, timeout_ms, ..summary() })
+        };
+        use TaskStatus::{Failed, Killed};
+        let timed_out = |reason| over(Killed, Cause::TimedOut, reason, Some(1_500));
+        assert_eq!(timed_out(None), "killed, timed out after 1500ms");
+        let silent = "killed, timed out: no output for 500ms";
+        assert_eq!(timed_out(Some("no output for 500ms")), silent);
+        assert_eq!(over(Failed, Cause::Lost, Some("gone"), None), "failed, lost: gone");
+        assert_eq!(over(Failed, Cause::FailedToStart, Some("no room"), None), "failed, no room");
     }
 
     #[test]
@@ -172,12 +193,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_command_is_shown_on_one_line() {
-        let cases = [
-            ("make -j", "make -j"),
-            ("\n  set -e\nmake\n", "set -e …"),
-            ("printf '\u{1b}[2J'\t x", "printf ' [2J'  x"),
-            ("", ""),
-        ];
+        let cases = [("make -j", "make -j"), ("\n  set -e\nmake\n", "set -e …"), ("", "")];
         for (text, expected) in cases {
             assert_eq!(first_line(text), expected);
         }

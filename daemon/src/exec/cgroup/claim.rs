@@ -6,6 +6,7 @@
 //! the kernel would hand on `pids` and `cpu` all the same, and make the group one of threads, below which no process
 //! can be put.
 
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -13,9 +14,12 @@ use brattice_policy::enforce::cgroup::{
     Controller, DAEMON, Delegation, Position, ROOT, Standing, Unavailable,
 };
 use brattice_policy::sys::Errno;
-use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use brattice_policy::sys::lock::{is_write_locked, try_write_lock};
 
 use super::file::{self, FileError};
+
+/// The file of a session's group that is locked; every group has it.
+pub(super) const LOCKED: &str = "cgroup.subtree_control";
 
 /// How long what is left in an abandoned group may take to die of its SIGKILL.
 const DEATH: Duration = Duration::from_secs(1);
@@ -86,13 +90,44 @@ pub(super) fn sweep() {
 
 /// Removes a session's groups, unless its supervisor lives: that holds the lock.
 fn remove_abandoned(folder: &Path) {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let Ok(lock) = rustix::fs::open(folder, flags, Mode::empty()) else { return };
-    if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-        return;
-    }
+    let lock = match Claim::of(folder) {
+        Ok(Claim::Free(lock)) => Some(lock),
+        // A lock of readers is no supervisor's.
+        Ok(Claim::Crowded) => None,
+        Ok(Claim::Held) | Err(_) => return,
+    };
     if let Err(errno) = end(folder) {
         tracing::warn!(group = %folder.display(), %errno, "an abandoned control group stays");
+    }
+    drop(lock);
+}
+
+/// Whose a session's group is.
+pub(super) enum Claim {
+    /// This process's from now on, for as long as the lock lives.
+    Free(OwnedFd),
+    /// A supervisor's that lives.
+    Held,
+    /// Nobody's, and somebody who may only read it holds a lock that is in the way of every other.
+    Crowded,
+}
+
+impl Claim {
+    /// Takes a group for this process, where nobody has it. The lock is one that only a writer of the group's file can take,
+    /// for a command can read it.
+    ///
+    /// # Errors
+    /// The group cannot be opened, or is gone.
+    pub(super) fn of(folder: &Path) -> Result<Claim, FileError> {
+        let path = folder.join(LOCKED);
+        let lock = file::open(&path)?;
+        let fault = |source| FileError::Open { path: path.clone(), source };
+        match try_write_lock(&lock) {
+            Ok(()) => Ok(Claim::Free(lock)),
+            Err(Errno::AGAIN) if is_write_locked(&lock).map_err(fault)? => Ok(Claim::Held),
+            Err(Errno::AGAIN) => Ok(Claim::Crowded),
+            Err(errno) => Err(fault(errno)),
+        }
     }
 }
 

@@ -30,26 +30,28 @@ impl Group {
     ) -> Result<Group, FileError> {
         rustix::fs::mkdir(&folder, rustix::fs::Mode::from_raw_mode(0o755))
             .map_err(|source| FileError::Make { path: folder.clone(), source })?;
-        let opened = (|| {
-            for (name, value) in orders(controllers, limits) {
-                match file::write(&folder.join(name), &value) {
-                    // A kernel without swap has nothing to limit there.
-                    Err(FileError::Open { source: Errno::NOENT, .. }) if name == SWAP => {}
-                    answer => answer?,
-                }
-            }
-            let [procs, kill] =
-                ["cgroup.procs", "cgroup.kill"].map(|name| file::open(&folder.join(name)));
-            Ok((procs?, kill?))
-        })();
-        match opened {
-            Ok((procs, kill)) => Ok(Group { folder, procs, kill }),
-            Err(error) => {
-                // Nobody has entered it.
-                rustix::fs::rmdir(&folder).ok();
-                Err(error)
+        Group::over(folder.clone(), controllers, limits).inspect_err(|_| {
+            // Nobody has entered it.
+            rustix::fs::rmdir(&folder).ok();
+        })
+    }
+
+    /// The group of a folder that was just made.
+    pub(in crate::exec) fn over(
+        folder: PathBuf,
+        controllers: &[Controller],
+        limits: &Limits,
+    ) -> Result<Group, FileError> {
+        for (name, value) in orders(controllers, limits) {
+            match file::write(&folder.join(name), &value) {
+                // A kernel without swap has nothing to limit there.
+                Err(FileError::Open { source: Errno::NOENT, .. }) if name == SWAP => {}
+                answer => answer?,
             }
         }
+        let [procs, kill] =
+            ["cgroup.procs", "cgroup.kill"].map(|name| file::open(&folder.join(name)));
+        Ok(Group { folder, procs: procs?, kill: kill? })
     }
 
     /// What a keeper needs of it, in the order in which it takes them: `cgroup.procs`, `cgroup.kill`.

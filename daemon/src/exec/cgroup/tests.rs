@@ -1,4 +1,7 @@
-//! Real groups, where this process has a delegated one; where it has none, the reason.
+//! Real groups, where this process has a delegated one, and files that stand in for a group's controllers anywhere.
+//!
+//! Where there is no group, or no controller of memory, the tests of those say on standard error that they did not run, and
+//! fail with `BRATTICE_REQUIRE_CGROUPS=1`, for machines that are there to run them.
 
 use std::ffi::CString;
 use std::fs;
@@ -10,12 +13,21 @@ use std::time::{Duration, Instant};
 use brattice_policy::Limits;
 use brattice_policy::enforce::cgroup::{Controller, Delegation, Standing};
 use brattice_policy::sys::spawn::{Child, ControllingTerminal, Exec, Place};
+use rustix::fs::{FlockOperation, fcntl_lock, flock};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 use super::claim::sweep;
 use super::*;
 use crate::exec::cgroup::tree::TreeError;
 use crate::exec::testing::confine;
+use crate::session::testing::Scratch;
+
+/// Says that a test does not run here; an error where it must.
+fn not_run(why: &dyn std::fmt::Display) {
+    let must = std::env::var_os("BRATTICE_REQUIRE_CGROUPS").is_some_and(|value| value == "1");
+    assert!(!must, "this test must run here, and cannot: {why}");
+    eprintln!("NOT RUN, although it counts as passed: {why}");
+}
 
 /// A session's groups; without a delegated group `None`, for this very reason.
 fn tree() -> Option<(Tree, std::path::PathBuf)> {
@@ -29,6 +41,7 @@ fn tree() -> Option<(Tree, std::path::PathBuf)> {
         }
         (Err(TreeError::Unavailable(told)), Err(why)) => {
             assert_eq!(told, why);
+            not_run(&why);
             None
         }
         (tree, found) => panic!("{tree:?}, but {found:?}"),
@@ -147,6 +160,63 @@ fn a_session_is_one_supervisors_and_what_a_dead_one_left_is_removed() {
 }
 
 #[test]
+fn t081_limits_are_written_to_the_controllers_files_and_ends_for_want_of_memory_are_read() {
+    let scratch = Scratch::new();
+    let files = [
+        "memory.max",
+        "memory.swap.max",
+        "memory.oom.group",
+        "memory.events",
+        "pids.max",
+        "cpu.max",
+        "cpu.stat",
+        "cgroup.procs",
+        "cgroup.kill",
+    ];
+    files.iter().for_each(|name| drop(scratch.file(name, "")));
+    let limits =
+        Limits { memory: Some(64 << 20), pids: Some(8), cpu: Some(50), ..Limits::default() };
+    let group = Group::over(scratch.path(""), &Controller::ALL, &limits).unwrap();
+    let expected =
+        [("memory.max", "67108864"), ("memory.swap.max", "0"), ("memory.oom.group", "1")];
+    for (name, value) in
+        expected.into_iter().chain([("pids.max", "8"), ("cpu.max", "50000 100000")])
+    {
+        assert_eq!(file::read(&scratch.path(name)), value, "{name}");
+    }
+    assert_eq!((group.oom_kills(), group.cpu()), (0, None));
+    scratch.file("memory.events", "low 0\nhigh 0\nmax 12\noom 1\noom_kill 3\noom_group_kill 1\n");
+    scratch.file("cpu.stat", "usage_usec 1500\nuser_usec 1000\nsystem_usec 500\n");
+    assert_eq!((group.oom_kills(), group.cpu()), (3, Some(Duration::from_micros(1500))));
+    group.kill().unwrap();
+    assert_eq!(file::read(&scratch.path("cgroup.kill")), "1");
+    // Without a file for a limit there is no group, rather than one without the limit.
+    fs::remove_file(scratch.path("pids.max")).unwrap();
+    assert!(Group::over(scratch.path(""), &Controller::ALL, &limits).is_err());
+}
+
+#[test]
+fn whoever_may_only_read_a_group_keeps_no_session_from_it() {
+    let Some((tree, folder)) = tree() else { return };
+    let session = folder.file_name().unwrap().to_str().unwrap().to_owned();
+    let tree = std::mem::ManuallyDrop::new(tree);
+    tree.abandon();
+    let (group, file) =
+        (fs::File::open(&folder).unwrap(), fs::File::open(folder.join(claim::LOCKED)).unwrap());
+    flock(&group, FlockOperation::LockExclusive).unwrap();
+    fcntl_lock(&file, FlockOperation::LockShared).unwrap();
+    let again = Tree::open(&session).unwrap();
+    assert!(matches!(Tree::open(&session), Err(TreeError::Held { path }) if path == folder));
+    again.group("1", &Limits::default()).unwrap();
+    let again = std::mem::ManuallyDrop::new(again);
+    again.abandon();
+    let file = fs::File::open(folder.join(claim::LOCKED)).unwrap();
+    fcntl_lock(&file, FlockOperation::LockShared).unwrap();
+    sweep();
+    assert!(!fs::exists(folder).unwrap(), "a reader's lock is no supervisor");
+}
+
+#[test]
 fn t081_limits_hold_where_their_controllers_are() {
     let Some((tree, folder)) = tree() else { return };
     let limits =
@@ -164,7 +234,9 @@ fn t081_limits_hold_where_their_controllers_are() {
         assert_eq!(file(name), expected, "{controller:?}");
     }
     let is_limited = |wanted| standings.contains(&(wanted, Standing::Enabled));
-    if is_limited(Controller::Memory) {
+    if !is_limited(Controller::Memory) {
+        not_run(&"memory is not a controller of cgroup v2 here");
+    } else {
         assert_eq!(group.oom_kills(), 0);
         let program =
             Program::start(&group, "x=$(head -c 200000000 /dev/zero | tr '\\0' x); sleep 1000");

@@ -1,18 +1,17 @@
 //! A session's groups, as its supervisor has them.
 //!
-//! The session's folder is locked for as long as the supervisor lives: who can lock it knows that nobody lives there.
+//! A file of the session's folder is locked for as long as the supervisor lives: who can lock it knows that nobody lives
+//! there. Only who may write to it can take that lock; what readers lock is removed and made again.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
+use super::claim::{self, Claim, LOCKED};
+use super::file::{self, FileError};
+use super::group::Group;
 use brattice_policy::Limits;
 use brattice_policy::enforce::cgroup::{Controller, Delegation, ROOT, Standing, Unavailable};
 use brattice_policy::sys::Errno;
-use rustix::fs::{FlockOperation, Mode, OFlags, flock};
-
-use super::claim;
-use super::file::{self, FileError};
-use super::group::Group;
 
 /// How often the folder is made again when another session's end has removed it meanwhile.
 const ATTEMPTS: usize = 8;
@@ -26,8 +25,8 @@ pub(crate) enum TreeError {
     /// The session's cannot be made.
     #[error("the session's control group cannot be made")]
     File(#[from] FileError),
-    /// Somebody else has it: another supervisor, or a process that locked what it could read.
-    #[error("the session's control group {path} is locked by somebody else")]
+    /// Another supervisor has it.
+    #[error("the session's control group {path} is another supervisor's")]
     Held {
         /// Its folder.
         path: PathBuf,
@@ -86,7 +85,7 @@ impl Tree {
     /// Unlocks the session's folder, as the end of a supervisor that was killed does.
     #[cfg(test)]
     pub(super) fn abandon(&self) {
-        flock(&self.lock, FlockOperation::Unlock).unwrap();
+        brattice_policy::sys::lock::unlock(&self.lock).unwrap();
     }
 }
 
@@ -103,17 +102,23 @@ impl Drop for Tree {
 fn lock(root: &Path, folder: &Path, controllers: &[Controller]) -> Result<OwnedFd, TreeError> {
     file::make(root)?;
     file::make(folder)?;
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let opened = |source| FileError::Open { path: folder.to_owned(), source };
-    let lock = rustix::fs::open(folder, flags, Mode::empty()).map_err(opened)?;
-    flock(&lock, FlockOperation::NonBlockingLockExclusive)
-        .map_err(|_| TreeError::Held { path: folder.to_owned() })?;
+    let path = folder.join(LOCKED);
+    let gone = |source| FileError::Open { path: path.clone(), source };
+    let lock = match Claim::of(folder)? {
+        Claim::Free(lock) => lock,
+        Claim::Held => return Err(TreeError::Held { path: folder.to_owned() }),
+        Claim::Crowded => {
+            // Locks go with what they lock: the next attempt finds a group that nobody has opened.
+            claim::end(folder).map_err(gone)?;
+            return Err(gone(Errno::NOENT).into());
+        }
+    };
     // A sweep may have removed it between its making and its lock.
     let identity = |stat: rustix::fs::Stat| (stat.st_dev, stat.st_ino);
     let (named, locked) =
-        (rustix::fs::stat(folder).map(identity), rustix::fs::fstat(&lock).map(identity));
-    if named.map_err(opened)? != locked.map_err(opened)? {
-        return Err(opened(Errno::NOENT).into());
+        (rustix::fs::stat(&path).map(identity), rustix::fs::fstat(&lock).map(identity));
+    if named.map_err(gone)? != locked.map_err(gone)? {
+        return Err(gone(Errno::NOENT).into());
     }
     for left in file::folders(folder) {
         claim::end(&left).map_err(|source| FileError::Make { path: left, source })?;

@@ -2,8 +2,9 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
+use brattice_policy::enforce::granted::Granted;
 use brattice_policy::enforce::probe::Machine;
-use brattice_policy::enforce::seccomp::Selection;
+use brattice_policy::enforce::seccomp::{Observer, Selection};
 use brattice_policy::enforce::{landlock, privileges, seccomp};
 use brattice_policy::layer::LayerName;
 use brattice_policy::sys::errno;
@@ -22,6 +23,8 @@ pub(super) enum Confinement {
         command: OwnedFd,
         /// What the zygote's filter is made from.
         filter: Selection,
+        /// What D1 grants, for the observer.
+        granted: Granted,
     },
     /// Behind D1, on a kernel without scopes: commands share D1 with their keepers.
     Unscoped {
@@ -49,14 +52,13 @@ pub(super) fn enter(profile: &Profile, limits: &Limits) -> Result<Confinement, F
     privileges::drop_all(limits).map_err(|error| Failure::new(FailedStep::Privileges, &error))?;
     let domain = landlock::mode_ruleset(profile, abi)
         .map_err(|error| Failure::caused(FailedStep::Landlock, &error))?;
-    let scoped = abi >= landlock::SCOPES_ABI;
-    let command = scoped.then(landlock::command_ruleset).transpose();
+    let filter = machine.selection(profile.network);
+    let command = filter.scoped.then(landlock::command_ruleset).transpose();
     let command = command.map_err(|error| Failure::caused(FailedStep::Domain, &error))?;
-    sys::landlock::restrict_self(domain.as_fd())
+    sys::landlock::restrict_self(domain.ruleset.as_fd())
         .map_err(|errno| Failure::new(FailedStep::Landlock, &errno::explain(errno)))?;
-    let filter = Selection { network: profile.network, scoped };
     Ok(match command {
-        Some(command) => Confinement::Scoped { command, filter },
+        Some(command) => Confinement::Scoped { command, filter, granted: domain.granted },
         None => Confinement::Unscoped { filter },
     })
 }
@@ -73,14 +75,29 @@ impl Confinement {
         }
     }
 
-    /// Installs the filter on this process and all that it forks.
-    pub(super) fn install_filter(&self) -> Result<(), Failure> {
-        match self {
-            Confinement::None => Ok(()),
-            Confinement::Scoped { filter, .. } | Confinement::Unscoped { filter } => {
-                sys::seccomp::install(&seccomp::filter(*filter))
-                    .map_err(|error| Failure::new(FailedStep::Seccomp, &error))
+    /// Installs the filter on this process and all that it forks. What its calls are to be answered on, where the filter
+    /// hands any over.
+    pub(super) fn install_filter(&self) -> Result<Option<OwnedFd>, Failure> {
+        let failed = |error| Failure::new(FailedStep::Seccomp, &error);
+        let (Confinement::Scoped { filter, .. } | Confinement::Unscoped { filter }) = self else {
+            return Ok(None);
+        };
+        let program = seccomp::filter(*filter);
+        match filter.observer {
+            Observer::Off => sys::seccomp::install(&program).map(|()| None).map_err(failed),
+            Observer::On | Observer::WithoutSockets => {
+                sys::listener::install(&program).map(Some).map_err(failed)
             }
+        }
+    }
+
+    /// What the observer goes by, where there is one.
+    pub(super) fn observed(&self) -> Option<(Selection, Granted)> {
+        match self {
+            Confinement::Scoped { filter, granted, .. } if filter.observer != Observer::Off => {
+                Some((*filter, granted.clone()))
+            }
+            Confinement::Scoped { .. } | Confinement::Unscoped { .. } | Confinement::None => None,
         }
     }
 

@@ -285,7 +285,10 @@ impl Keeper<'_> {
                 if self.program.is_none() && self.stop.is_none() {
                     self.say_leftovers();
                 }
-                self.stop.get_or_insert_with(|| Stop::gentle(grace));
+                match &mut self.stop {
+                    Some(stop) => stop.hasten(grace),
+                    None => self.stop = Some(Stop::gentle(grace)),
+                }
             }
             Ok(Received { message: ToKeeper::Look, .. }) => self.say_leftovers(),
             Ok(Received { message: ToKeeper::Run { .. }, .. }) => {}

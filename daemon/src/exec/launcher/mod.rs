@@ -18,20 +18,23 @@
 mod confine;
 mod group;
 mod keeper;
+mod observer;
 mod plan;
 mod stop;
 mod zygote;
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use brattice_policy::sys;
 use brattice_policy::sys::errno;
 use brattice_policy::sys::fork::{Fork, SingleThreaded};
 use brattice_policy::sys::signal::{Broadcast, TreeSignal};
+use brattice_policy::{Profile, sys};
 
 use super::channel::Channel;
-use super::message::{FailedStep, Failure, FromLauncher, ToLauncher};
+use super::message::{FailedStep, Failure, FromLauncher, ToLauncher, ToObserver};
+use confine::Confinement;
 use zygote::Zygote;
 
 /// Runs the launcher role; its channel is standard input.
@@ -40,9 +43,9 @@ pub(crate) fn main() -> ExitCode {
     // Held until the failure was told: the supervisor takes the zygote's closed channel for a sign to read it.
     let mut zygote = None;
     match set_up(&channel, &mut zygote) {
-        Ok(Role::Launcher(sweep)) => {
+        Ok(Role::Launcher(role)) => {
             drop(zygote);
-            serve(&channel, sweep)
+            role.run(channel)
         }
         Ok(Role::Zygote(role)) => {
             drop((channel, zygote));
@@ -59,10 +62,21 @@ pub(crate) fn main() -> ExitCode {
 
 /// Which side of the fork this process is.
 enum Role {
-    /// The launcher, with the means to kill all of its mode at once: none where commands share the user's domain.
-    Launcher(Option<Broadcast>),
+    /// The launcher.
+    Launcher(Box<Launcher>),
     /// Its child.
     Zygote(Box<Zygote>),
+}
+
+/// A launcher whose zygote was forked.
+struct Launcher {
+    /// The means to kill all of its mode at once: none where commands share the user's domain.
+    sweep: Option<Broadcast>,
+    confinement: Confinement,
+    profile: Profile,
+    zygote: u32,
+    /// From the zygote: the listener comes there.
+    handover: Channel,
 }
 
 /// Takes the channel from standard input and puts `/dev/null` there, so that no child holds a copy of it.
@@ -91,6 +105,8 @@ fn set_up(channel: &Channel, zygote: &mut Option<OwnedFd>) -> Result<Role, Failu
     let sweep = confinement.broadcast(supervisor)?;
     let base = plan::Base::read(environment, bash)
         .map_err(|error| Failure::caused(FailedStep::Descriptors, &error))?;
+    let (handover, to_launcher) = Channel::pair()
+        .map_err(|errno| Failure::new(FailedStep::Descriptors, &errno::explain(errno)))?;
     let single = SingleThreaded::check().map_err(|error| Failure::new(FailedStep::Fork, &error))?;
     match single.fork().map_err(|error| Failure::new(FailedStep::Fork, &error))? {
         Fork::Child => {
@@ -102,23 +118,53 @@ fn set_up(channel: &Channel, zygote: &mut Option<OwnedFd>) -> Result<Role, Failu
                 confinement,
                 supervisor,
                 single,
+                to_launcher,
             ))))
         }
-        Fork::Parent(_) => Ok(Role::Launcher(sweep)),
+        Fork::Parent(zygote) => {
+            Ok(Role::Launcher(Box::new(Launcher { sweep, confinement, profile, zygote, handover })))
+        }
     }
 }
 
-/// Tells that it is ready, then waits for the supervisor to close the mode, or to end.
-fn serve(channel: &Channel, sweep: Option<Broadcast>) -> ExitCode {
-    // The zygote ends when its own channel closes; nobody waits for it here.
-    sys::signal::discard_children();
-    let said = FromLauncher::Ready { pid: std::process::id() };
-    if channel.send(&said, Vec::new()).is_ok() {
-        // Nothing more is ever said to a launcher: this waits for the supervisor's closing.
-        while channel.receive::<ToLauncher>().is_ok() {}
+impl Launcher {
+    /// Starts the observer, tells that it is ready, then waits for the supervisor to close the mode, or to end.
+    fn run(self, channel: Channel) -> ExitCode {
+        // The zygote ends when its own channel closes; nobody waits for it here.
+        sys::signal::discard_children();
+        let Launcher { sweep, confinement, profile, zygote, handover } = self;
+        let channel = Arc::new(channel);
+        let observed = observe(&confinement, profile, zygote, &handover, &channel);
+        let said = match observed {
+            Ok(()) => FromLauncher::Ready { pid: std::process::id() },
+            Err(failure) => FromLauncher::Failed(failure),
+        };
+        let is_ready = matches!(said, FromLauncher::Ready { .. });
+        if channel.send(&said, Vec::new()).is_ok() && is_ready {
+            // Nothing more is ever said to a launcher: this waits for the supervisor's closing.
+            while channel.receive::<ToLauncher>().is_ok() {}
+        }
+        match sweep.map(|broadcast| broadcast.send(TreeSignal::Kill)) {
+            None | Some(Ok(()) | Err(sys::Errno::SRCH)) => ExitCode::SUCCESS,
+            Some(Err(_)) => ExitCode::FAILURE,
+        }
     }
-    match sweep.map(|broadcast| broadcast.send(TreeSignal::Kill)) {
-        None | Some(Ok(()) | Err(sys::Errno::SRCH)) => ExitCode::SUCCESS,
-        Some(Err(_)) => ExitCode::FAILURE,
-    }
+}
+
+/// Takes the listener from the zygote and starts to answer, where the mode has an observer. A zygote that cannot install
+/// its filter says so itself.
+fn observe(
+    confinement: &Confinement,
+    profile: Profile,
+    zygote: u32,
+    handover: &Channel,
+    channel: &Arc<Channel>,
+) -> Result<(), Failure> {
+    let Some((selection, granted)) = confinement.observed() else { return Ok(()) };
+    let failed = |error: &dyn std::fmt::Display| Failure::new(FailedStep::Observer, error);
+    let received = handover.receive::<ToObserver>().map_err(|error| failed(&error))?;
+    let listener = received.descriptors.into_iter().next();
+    let listener = listener.ok_or_else(|| failed(&"the filter came without its listener"))?;
+    observer::start(listener, selection, profile, granted, zygote, Arc::clone(channel))
+        .map_err(|error| failed(&error))
 }

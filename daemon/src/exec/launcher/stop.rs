@@ -113,6 +113,15 @@ impl Stop {
         Stop { phase: Phase::Waiting { until: now }, is_orphaned: true }
     }
 
+    /// Another grace, from now on; the one that ends first counts.
+    pub(super) fn hasten(&mut self, another: Duration) {
+        match &mut self.phase {
+            Phase::Asked { grace } => *grace = another.min(*grace),
+            Phase::Waiting { until } => *until = (Instant::now() + another).min(*until),
+            Phase::Killing { .. } => {}
+        }
+    }
+
     /// Whether the supervisor is gone.
     pub(super) fn is_orphaned(&self) -> bool {
         self.is_orphaned
@@ -151,6 +160,19 @@ mod tests {
     use super::*;
 
     /// The schedule alone: no process has this number, so there is nobody to signal.
+    #[test]
+    fn a_grace_that_has_begun_can_be_shortened_and_not_lengthened() {
+        let begun = Instant::now();
+        let reach = Reach { way: Way::Descendants(u32::MAX), group: Group::None };
+        let mut stop = Stop::gentle(Duration::from_secs(600));
+        assert_eq!(stop.act(&reach, begun), Some(begun + Duration::from_secs(600)));
+        stop.hasten(Duration::from_secs(900));
+        assert_eq!(stop.act(&reach, begun), Some(begun + Duration::from_secs(600)));
+        stop.hasten(Duration::ZERO);
+        let killed_at = Instant::now();
+        assert_eq!(stop.act(&reach, killed_at), Some(killed_at + FIRST_PAUSE));
+    }
+
     #[test]
     fn terms_waits_the_grace_then_kills_until_it_gives_up() {
         let begun = Instant::now();

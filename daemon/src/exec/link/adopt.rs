@@ -20,6 +20,7 @@ use super::task::Handover;
 use super::watched::watched;
 use crate::exec::channel::Channel;
 use crate::exec::supervisor::{ConnectError, connect};
+use crate::workers::Workers;
 
 /// How long a supervisor may take to hand everything over.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -46,11 +47,14 @@ impl Supervisor {
     ///
     /// # Errors
     /// See [`AdoptError`]. The supervisor is left as it is.
-    pub(crate) async fn adopt(folder: &Path) -> Result<(Supervisor, Handover), AdoptError> {
+    pub(crate) async fn adopt(
+        folder: &Path,
+        workers: Workers,
+    ) -> Result<(Supervisor, Handover), AdoptError> {
         let (channel, pid) = connect(folder)?;
         let process = watch(&channel, pid).map_err(AdoptError::Watch)?;
         let process = watched(process, Interest::READABLE).map_err(AdoptError::Watch)?;
-        let (post, ready) = Post::start(channel, folder).map_err(AdoptError::Watch)?;
+        let (post, ready) = Post::start(channel, folder, workers).map_err(AdoptError::Watch)?;
         let (kill, mut killed) = oneshot::channel::<()>();
         let (say_died, died) = watch::channel(false);
         tokio::spawn(async move {

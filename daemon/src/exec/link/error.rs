@@ -7,6 +7,7 @@ use brattice_policy::layer::LayerName;
 
 use crate::exec::channel::ChannelError;
 use crate::exec::message::{FailedStep, Failure};
+use crate::workers::Interrupted;
 
 /// Why a session's supervisor could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -14,6 +15,9 @@ pub(crate) enum SupervisorError {
     /// There is no bash.
     #[error("bash is not installed: looked for it in PATH, /bin and /usr/bin")]
     NoBash,
+    /// A thread of the daemon's ended early.
+    #[error("starting the session's supervisor was interrupted")]
+    Interrupted(#[source] Interrupted),
     /// The socket pair or the memory file could not be made.
     #[error("cannot set up the session's supervisor")]
     Descriptors(#[source] std::io::Error),
@@ -76,6 +80,7 @@ impl RunError {
                 FailedStep::Landlock => Some(LayerName::Landlock),
                 FailedStep::Domain => Some(LayerName::LandlockScopes),
                 FailedStep::Seccomp => Some(LayerName::Seccomp),
+                FailedStep::Observer => Some(LayerName::Observer),
                 FailedStep::Supervisor
                 | FailedStep::Launcher
                 | FailedStep::Fork
@@ -104,7 +109,16 @@ impl From<Failure> for RunError {
         match step {
             FailedStep::Directory | FailedStep::Exec => RunError::Start { detail },
             FailedStep::Record => RunError::Record { detail },
-            _ => RunError::Setup { step, detail },
+            FailedStep::Supervisor
+            | FailedStep::Launcher
+            | FailedStep::Privileges
+            | FailedStep::Landlock
+            | FailedStep::Seccomp
+            | FailedStep::Observer
+            | FailedStep::Fork
+            | FailedStep::Descriptors
+            | FailedStep::Domain
+            | FailedStep::Process => RunError::Setup { step, detail },
         }
     }
 }
@@ -117,6 +131,7 @@ impl fmt::Display for FailedStep {
             FailedStep::Privileges => "privileges",
             FailedStep::Landlock => "landlock",
             FailedStep::Seccomp => "seccomp",
+            FailedStep::Observer => "observer",
             FailedStep::Fork => "starting a process",
             FailedStep::Record => "record",
             FailedStep::Descriptors => "descriptors",

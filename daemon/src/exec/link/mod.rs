@@ -1,8 +1,8 @@
 //! The daemon's side of a session's supervisor.
 //!
-//! [`Supervisor`] is the handle on the process, [`TaskHandle`] on one task. Behind both stands one tokio task (`post`)
-//! that owns the channel: it sends what the handles ask and hands out what comes back. Handles never touch the channel,
-//! so a slow supervisor makes callers wait and nothing else.
+//! [`Supervisor`] is the handle on the process, [`TaskHandle`] on one task. What they ask goes to a `post`, behind which
+//! stands one tokio task that owns the channel (`carry`): it sends what there is and hands out what comes back (`deliver`).
+//! Handles never touch the channel, so a slow supervisor makes callers wait and nothing else.
 //!
 //! When the **supervisor** dies its channel closes: every task that had not ended is `lost`, whoever waits is told, and
 //! every later request answers [`RunError::Gone`]. When the **daemon** dies the supervisor stops what calls waited for and
@@ -10,6 +10,9 @@
 //! supervisor.
 
 mod adopt;
+mod carry;
+mod deliver;
+mod denied;
 mod error;
 mod input;
 mod post;
@@ -22,5 +25,6 @@ mod watched;
 pub(crate) use error::{RunError, SupervisorError};
 pub(crate) use input::{InputEnd, InputError};
 pub(crate) use reader::ReadError;
+pub(crate) use short::{Handing, NotHanded};
 pub(crate) use start::{Supervisor, SupervisorSpec, find_bash};
 pub(crate) use task::{Handover, TaskHandle};

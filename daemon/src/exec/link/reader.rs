@@ -15,12 +15,27 @@ pub(crate) struct ReadError(#[from] Errno);
 
 /// The reading side of a stream's spool.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SpoolReader(Option<Arc<OwnedFd>>);
+pub(crate) struct SpoolReader(Spool);
+
+#[derive(Clone, Debug, Default)]
+enum Spool {
+    /// Nothing was written yet.
+    #[default]
+    None,
+    Open(Arc<OwnedFd>),
+    /// There is one, and there was no room for its descriptor.
+    Missed,
+}
 
 impl SpoolReader {
     /// Reads from this descriptor from now on: the spool moved from memory to a file.
     pub(crate) fn replace(&mut self, fd: OwnedFd) {
-        self.0 = Some(Arc::new(fd));
+        self.0 = Spool::Open(Arc::new(fd));
+    }
+
+    /// The same with what came with a message. Where nothing did there was no room for it, and reading says so.
+    pub(super) fn take(&mut self, fd: Option<OwnedFd>) {
+        self.0 = fd.map_or(Spool::Missed, |fd| Spool::Open(Arc::new(fd)));
     }
 
     /// At most `limit` bytes from `offset` on, of a stream that is known to be `end` bytes long. A range that was not
@@ -30,7 +45,12 @@ impl SpoolReader {
     /// The kernel cannot read the spool.
     pub(crate) fn read(&self, offset: u64, limit: usize, end: u64) -> Result<Chunk, ReadError> {
         let mut from = offset;
-        while let Some(fd) = self.0.as_ref().filter(|_| from < end) {
+        while from < end {
+            let fd = match &self.0 {
+                Spool::Open(fd) => fd,
+                Spool::Missed => return Err(Errno::MFILE.into()),
+                Spool::None => break,
+            };
             let data = match rustix::fs::seek(fd, SeekFrom::Data(from)) {
                 Ok(data) if data < end => data,
                 Ok(_) | Err(Errno::NXIO) => break,

@@ -19,11 +19,12 @@ use super::task::TaskHandle;
 use crate::exec::channel::{Channel, ChannelError};
 use crate::exec::memory;
 use crate::exec::message::{RunRequest, ToSupervisor};
-use crate::exec::spec::{Program, TaskFacts, TaskSpec, TaskUsage, Timestamp};
+use crate::exec::spec::{KnownLine, Program, TaskFacts, TaskSpec, TaskUsage, Timestamp};
+use crate::workers::{Lane, Workers};
 
-/// How long a supervisor may take to end before it is killed, and its keepers kill what they keep: the longest grace
-/// (5 s), the keepers' deadline after it (10 s), its own last wait (5 s), and as much again for a loaded machine.
-const CLOSE_PATIENCE: Duration = Duration::from_secs(40);
+/// How long a supervisor may take to end, beyond the grace of its commands, before it is killed, and its keepers kill what
+/// they keep: the keepers' deadline (10 s), its own last wait (5 s), and as much again and more for a loaded machine.
+const CLOSE_PATIENCE: Duration = Duration::from_secs(35);
 
 /// A supervisor to start.
 #[derive(Clone, Debug)]
@@ -34,6 +35,8 @@ pub(crate) struct SupervisorSpec {
     pub(crate) environment: Environment,
     /// Limits of its commands.
     pub(crate) limits: Limits,
+    /// What waits for a disk.
+    pub(crate) workers: Workers,
 }
 
 /// A session's supervisor. Clones are the same one.
@@ -61,7 +64,10 @@ impl Supervisor {
     /// # Errors
     /// See [`SupervisorError`]; no process is left then.
     pub(crate) async fn start(spec: SupervisorSpec) -> Result<Supervisor, SupervisorError> {
-        let bash = find_bash().ok_or(SupervisorError::NoBash)?;
+        let workers = spec.workers;
+        // Folders of PATH may be anywhere.
+        let found = workers.run(Lane::Elsewhere, find_bash).await;
+        let bash = found.map_err(SupervisorError::Interrupted)?.ok_or(SupervisorError::NoBash)?;
         let (near, far) =
             Channel::pair().map_err(|errno| SupervisorError::Descriptors(errno.into()))?;
         let environment =
@@ -96,7 +102,7 @@ impl Supervisor {
             say_died.send_replace(true);
         });
         let (post, ready) =
-            Post::start(near, &spec.folder).map_err(SupervisorError::Descriptors)?;
+            Post::start(near, &spec.folder, workers).map_err(SupervisorError::Descriptors)?;
         ready.await.map_err(|_| SupervisorError::Channel(ChannelError::Closed))?.map_err(
             |failure| SupervisorError::Unfit { folder: spec.folder, detail: failure.detail },
         )?;
@@ -135,13 +141,16 @@ impl Supervisor {
             placement,
             leftovers,
         } = spec;
-        let (kind, title, started) = (program.kind(), program.title(), Timestamp::now());
+        let (kind, started) = (program.kind(), Timestamp::now());
+        let KnownLine { title, digest } = program.known();
         let text =
             text_of(program).map_err(|error| RunError::Request { detail: error.to_string() })?;
         let facts = TaskFacts {
             task: task.clone(),
             kind,
             title: title.clone(),
+            digest,
+            cwd: Some(cwd.clone()),
             stdin,
             streams,
             mode: profile.mode,
@@ -156,6 +165,7 @@ impl Supervisor {
             profile,
             kind,
             title,
+            digest,
             started,
             cwd,
             environment,
@@ -184,11 +194,12 @@ impl Supervisor {
         self.0.post.leave();
     }
 
-    /// Stops every task, ends the process, and returns when it is gone.
-    pub(crate) async fn close(&self) {
+    /// Stops every task, whose grace this is, ends the process, and returns when it is gone.
+    pub(crate) async fn close(&self, grace: Duration) {
         self.0.post.close();
         // Left to the next daemon it hears nothing any more.
-        let patience = if self.0.post.is_left() { Duration::ZERO } else { CLOSE_PATIENCE };
+        let is_left = self.0.post.is_left();
+        let patience = if is_left { Duration::ZERO } else { grace + CLOSE_PATIENCE };
         if tokio::time::timeout(patience, self.died()).await.is_err() {
             tracing::warn!(
                 pid = self.0.pid,

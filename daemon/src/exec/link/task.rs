@@ -1,5 +1,6 @@
 //! The handle on one task.
 
+use std::io::Write as _;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,12 +12,21 @@ use brattice_protocol::outcome::Cause;
 use brattice_protocol::tools::Stream;
 use tokio::sync::watch;
 
+use super::denied::Denied;
 use super::input::{Input, InputEnd, InputError};
 use super::post::Post;
 use super::reader::{ReadError, SpoolReader};
+use super::short::Handing;
+use crate::exec::denials::{DenialRecord, Denials, Tally, is_observed};
 use crate::exec::message::Spooled;
 use crate::exec::record::{self, Ended};
-use crate::exec::spec::{Chunk, Placement, Progress, TaskEnd, TaskFacts, Timestamp};
+use crate::exec::spec::{
+    Chunk, Placement, Progress, Stdin, TaskEnd, TaskFacts, Timestamp, Urgency,
+};
+use crate::regular;
+
+/// Spools that came with a message; one for which there was no room has no descriptor.
+pub(super) type Spools = Vec<(Spooled, Option<OwnedFd>)>;
 
 /// More than a spool holds in memory.
 const RESCUED: usize = 64 << 10;
@@ -54,6 +64,7 @@ pub(super) struct TaskState {
     returned: OnceLock<Arc<TaskEnd>>,
     end: OnceLock<Arc<TaskEnd>>,
     ended_at: OnceLock<Timestamp>,
+    denied: Denied,
     /// Whether the supervisor has been asked to tell of growth.
     asked: AtomicBool,
     post: Post,
@@ -75,6 +86,7 @@ impl TaskHandle {
             returned: OnceLock::new(),
             end: OnceLock::new(),
             ended_at: OnceLock::new(),
+            denied: Denied::default(),
             asked: AtomicBool::new(false),
             post,
         }))
@@ -90,9 +102,10 @@ impl TaskHandle {
         &self.0.facts
     }
 
-    /// Asks for the end of the task's whole tree: SIGTERM, the grace, SIGKILL. Returns at once. `by` says who asks, and why.
-    pub(crate) fn stop(&self, by: String) {
-        self.0.post.stop(self.id(), by);
+    /// Asks for the end of the task's whole tree: SIGTERM, the grace unless it is urgent, SIGKILL. Returns at once. `by` says
+    /// who asks, and why.
+    pub(crate) fn stop(&self, by: String, urgency: Urgency) -> Handing {
+        self.0.post.stop(self.id(), by, urgency)
     }
 
     /// How the task ended, once nothing of it is left.
@@ -191,11 +204,38 @@ impl TaskHandle {
     pub(crate) async fn input(&self, data: Vec<u8>, end: InputEnd) -> Result<(), InputError> {
         match self.0.input.get() {
             Some(input) => input.write(data, end).await,
-            None => Err(InputError::NoStdin),
+            None if self.0.facts.stdin == Stdin::Null => Err(InputError::NoStdin),
+            // It has ended, or there was no room for its descriptor.
+            None => Err(InputError::Closed),
         }
     }
 
+    /// What it was denied, as far as is known here; `None` where nobody counts, or knows.
+    pub(crate) fn denials(&self) -> Option<Denials> {
+        match self.0.end.get() {
+            Some(end) => end.denials.clone(),
+            None => is_observed(&self.0.facts.layers).then(|| self.0.denied.now()),
+        }
+    }
+
+    /// Returns as soon as something is known that it was denied after the record of this number.
+    pub(crate) async fn denied_beyond(&self, number: u64) {
+        self.0.denied.beyond(number).await;
+    }
+
     // --- what the post tells ---
+
+    pub(super) fn denied(&self, record: DenialRecord) {
+        self.0.denied.learn(record);
+    }
+
+    pub(super) fn count_denials(&self, tally: Option<&Tally>) {
+        tally.into_iter().for_each(|tally| self.0.denied.count(tally));
+    }
+
+    pub(super) fn set_denials(&self, denials: Denials) {
+        self.0.denied.set(denials);
+    }
 
     pub(super) fn started(&self, stdin: Option<OwnedFd>) {
         let (kind, post, task) = (self.0.facts.stdin, self.0.post.clone(), self.id().clone());
@@ -205,7 +245,7 @@ impl TaskHandle {
         }
     }
 
-    pub(super) fn set_returned(&self, mut end: TaskEnd, spools: Vec<(Spooled, OwnedFd)>) {
+    pub(super) fn set_returned(&self, mut end: TaskEnd, spools: Spools) {
         (end.mode, end.layers) = (self.0.facts.mode, self.0.facts.layers.clone());
         self.take_spools(spools);
         let (stdout, stderr) = lengths(&end);
@@ -217,7 +257,7 @@ impl TaskHandle {
         });
     }
 
-    pub(super) fn grew(&self, stdout: u64, stderr: u64, spools: Vec<(Spooled, OwnedFd)>) {
+    pub(super) fn grew(&self, stdout: u64, stderr: u64, spools: Spools) {
         self.take_spools(spools);
         self.0.asked.store(false, Ordering::Release);
         self.0.progress.send_modify(|progress| {
@@ -226,7 +266,7 @@ impl TaskHandle {
         });
     }
 
-    pub(super) fn end(&self, ended: Ended, spools: Vec<(Spooled, OwnedFd)>) {
+    pub(super) fn end(&self, ended: Ended, spools: Spools) {
         let Ended { at, mut end } = ended;
         self.0.ended_at.get_or_init(|| at);
         (end.mode, end.layers) = (self.0.facts.mode, self.0.facts.layers.clone());
@@ -246,7 +286,7 @@ impl TaskHandle {
         }
         let folder = self.0.post.folder();
         if let Some(ended) = record::ended(folder, self.id()) {
-            return self.end(ended, Vec::new());
+            return self.end(ended, Spools::new());
         }
         for (stream, kind) in [(Stream::Stdout, "stdout"), (Stream::Stderr, "stderr")] {
             self.rescue(stream, &record::path(folder, self.id(), kind));
@@ -260,16 +300,18 @@ impl TaskHandle {
         if let Err(error) = record::end_of_lost(folder, self.id(), &ended) {
             tracing::debug!(task = %self.id(), %error, "that a task is lost is not on record");
         }
-        self.end(ended, Vec::new());
+        self.end(ended, Spools::new());
     }
 
     /// Writes down a stream that never outgrew memory, whose last descriptor may be this daemon's.
     fn rescue(&self, stream: Stream, path: &Path) {
-        if path.exists() {
+        if path.symlink_metadata().is_ok() {
             return;
         }
         let written = match self.read(stream, 0, RESCUED) {
-            Ok(chunk) if !chunk.data.is_empty() => std::fs::write(path, chunk.data),
+            Ok(chunk) if !chunk.data.is_empty() => {
+                regular::create(path).and_then(|mut file| file.write_all(&chunk.data))
+            }
             Ok(_) => Ok(()),
             Err(error) => Err(std::io::Error::other(error)),
         };
@@ -282,7 +324,7 @@ impl TaskHandle {
     pub(super) fn fail(&self, reason: String) {
         let mut ended = record::lost(self.0.post.folder(), &self.0.facts);
         (ended.end.cause, ended.end.reason) = (Cause::FailedToStart, Some(reason));
-        self.end(ended, Vec::new());
+        self.end(ended, Spools::new());
     }
 
     /// When it ended, once it has.
@@ -290,12 +332,12 @@ impl TaskHandle {
         self.0.ended_at.get().copied()
     }
 
-    fn take_spools(&self, spools: Vec<(Spooled, OwnedFd)>) {
+    fn take_spools(&self, spools: Spools) {
         let mut readers = self.readers();
         for (stream, fd) in spools {
             match stream {
-                Spooled::Stdout => readers.stdout.replace(fd),
-                Spooled::Stderr => readers.stderr.replace(fd),
+                Spooled::Stdout => readers.stdout.take(fd),
+                Spooled::Stderr => readers.stderr.take(fd),
             }
         }
     }

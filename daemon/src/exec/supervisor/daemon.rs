@@ -25,7 +25,7 @@ use super::serve::Supervisor;
 use crate::exec::channel::ChannelError;
 use crate::exec::message::{FailedStep, Failure, FromSupervisor, ToSupervisor};
 use crate::exec::retired::Retired;
-use crate::exec::spec::Placement;
+use crate::exec::spec::{Placement, Urgency};
 use crate::exec::terminal;
 
 impl Supervisor {
@@ -56,9 +56,9 @@ impl Supervisor {
                     self.say(&FromSupervisor::StartFailed { task, failure }, Vec::new());
                 }
             }
-            ToSupervisor::Stop { task, by } => {
+            ToSupervisor::Stop { task, by, urgency } => {
                 if let Some(index) = self.index_of(&task) {
-                    self.stop(index, StopCause::Asked { by });
+                    self.stop(index, StopCause::Asked { by }, urgency);
                 }
             }
             ToSupervisor::Close => {
@@ -104,7 +104,11 @@ impl Supervisor {
         };
         let waited_for: Vec<u32> = self.tasks.iter().filter_map(of_calls).collect();
         for index in waited_for {
-            self.stop(index, StopCause::Asked { by: "the daemon is gone".to_owned() });
+            self.stop(
+                index,
+                StopCause::Asked { by: "the daemon is gone".to_owned() },
+                Urgency::Graceful,
+            );
         }
     }
 
@@ -120,7 +124,7 @@ impl Supervisor {
     fn stop_all(&mut self, by: &str) {
         let running: Vec<u32> = self.tasks.keys().copied().collect();
         for index in running {
-            self.stop(index, StopCause::Asked { by: by.to_owned() });
+            self.stop(index, StopCause::Asked { by: by.to_owned() }, Urgency::Graceful);
         }
     }
 
@@ -147,6 +151,8 @@ impl Supervisor {
 
     fn hand_over(&mut self) {
         self.say(&FromSupervisor::Adopted { highest: self.highest }, Vec::new());
+        let modes: Vec<u32> = self.modes.keys().copied().collect();
+        modes.into_iter().for_each(|mode| self.drain_mode(mode));
         let indices: Vec<u32> = self.tasks.keys().copied().collect();
         for index in indices {
             let Some(task) = self.tasks.get_mut(&index) else { continue };
@@ -197,7 +203,8 @@ impl Supervisor {
         if self.is_closing {
             return;
         }
-        let retired = Retired { highest: self.highest, is_expired: self.is_expired };
+        let (highest, denied, is_expired) = (self.highest, self.denied, self.is_expired);
+        let retired = Retired { highest, denied, is_expired };
         if let Err(error) = retired.write(&self.setup.folder) {
             // Without it the next daemon takes the session for one whose supervisor was killed.
             tracing::error!(%error, "the end of the supervisor is not on record");

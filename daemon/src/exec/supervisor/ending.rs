@@ -44,6 +44,7 @@ impl Task {
             stdout,
             stderr,
             spools,
+            denials: self.denials(),
         }
     }
 
@@ -87,6 +88,7 @@ impl Task {
             stderr: self.stderr.as_ref().map(|stream| stream.spool.end()),
             leftovers: self.leftovers.clone().filter(|left| left.count > 0),
             unkillable: Vec::new(),
+            denials: self.denials(),
             mode: self.facts.mode,
             layers: self.facts.layers.clone(),
         }
@@ -124,5 +126,92 @@ impl Task {
             (_, Some(Exit::Signal(_))) => (Cause::Signaled, None),
             (_, None) => lost(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use brattice_policy::layer::LayerReport;
+    use brattice_policy::{LeftoverRule, Limits, Mode};
+    use brattice_protocol::TaskId;
+    use brattice_protocol::task::TaskKind;
+
+    use super::*;
+    use crate::exec::cgroup::Group;
+    use crate::exec::channel::Channel;
+    use crate::exec::message::ProgramEnd;
+    use crate::exec::spec::{Stdin, Streams, TaskFacts, Timestamp};
+    use crate::exec::supervisor::peer::Peer;
+    use crate::exec::supervisor::spool::Spool;
+    use crate::exec::supervisor::task::{Parts, StreamState};
+    use crate::session::testing::Scratch;
+
+    /// A task in a group whose files are ordinary ones.
+    fn task(scratch: &Scratch) -> Task {
+        for name in ["cgroup.procs", "cgroup.kill", "memory.events"] {
+            scratch.file(name, "");
+        }
+        let facts = TaskFacts {
+            task: TaskId::numbered(1),
+            kind: TaskKind::Bash,
+            title: "make".to_owned(),
+            digest: None,
+            cwd: None,
+            stdin: Stdin::Null,
+            streams: Streams::Merged,
+            mode: Mode::ReadOnly,
+            layers: Arc::new(LayerReport::default()),
+            started: Timestamp(7),
+            timeout: None,
+            idle_timeout: None,
+        };
+        let (near, _far) = Channel::pair().unwrap();
+        Task::new(Parts {
+            facts,
+            placement: Placement::Background,
+            leftover_rule: LeftoverRule::Stop,
+            record: None,
+            mode: 1,
+            keeper: Peer::new(near).unwrap(),
+            group: Some(Group::over(scratch.path(""), &[], &Limits::default()).unwrap()),
+            stdout: StreamState { pipe: None, spool: Spool::new(scratch.path("stdout"), 0) },
+            stderr: None,
+            stdin: None,
+            grace: Duration::ZERO,
+        })
+    }
+
+    fn cause(task: &Task) -> (Cause, Option<i32>, Option<i32>) {
+        let gone =
+            KeeperLeft::Gone { usage: Usage::default(), unkillable: Vec::new(), stopping: false };
+        let end = task.finish(gone);
+        (end.cause, end.exit_code, end.signal)
+    }
+
+    #[test]
+    fn t081_an_end_for_want_of_memory_is_no_random_137() {
+        let scratch = Scratch::new();
+        let mut task = task(&scratch);
+        let (exit, usage) = (Exit::Signal(9), Usage::default());
+        task.program_ended(ProgramEnd { exit, usage, duration: Duration::ZERO, stopping: false });
+        assert_eq!(cause(&task), (Cause::Signaled, None, Some(9)));
+        scratch.file("memory.events", "oom 0\noom_kill 0\n");
+        assert_eq!(cause(&task), (Cause::Signaled, None, Some(9)));
+        scratch.file("memory.events", "oom 1\noom_kill 2\n");
+        assert_eq!(cause(&task), (Cause::OomKilled, None, Some(9)));
+    }
+
+    #[test]
+    fn t081_nor_is_that_of_a_shell_that_told_its_programs_end() {
+        let scratch = Scratch::new();
+        let mut task = task(&scratch);
+        let (exit, usage) = (Exit::Code(137), Usage::default());
+        task.program_ended(ProgramEnd { exit, usage, duration: Duration::ZERO, stopping: false });
+        assert_eq!(cause(&task), (Cause::Exited, Some(137), None));
+        scratch.file("memory.events", "oom_kill 1\n");
+        assert_eq!(cause(&task), (Cause::OomKilled, Some(137), None));
     }
 }

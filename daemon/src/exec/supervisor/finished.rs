@@ -2,10 +2,13 @@
 //!
 //! In the background the record comes first, and the output of small streams goes to disk with it; then the daemon is told.
 //! What a call waited for is told only, unless there is no daemon to tell: then it gets a record too. Where neither is
-//! possible the facts are kept here until a daemon comes.
+//! possible the facts are kept here until a daemon comes. Where output cannot go to disk the daemon that is there still has
+//! it, in memory: then the record tells those who come later what they lack, and the daemon is not told that it lost it.
 
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
+
+use brattice_protocol::outcome::Lost;
 
 use super::ending::KeeperLeft;
 use super::peer::Peer;
@@ -24,8 +27,31 @@ const LAST_OUTPUT: Duration = Duration::from_millis(200);
 pub(super) struct Unrecorded {
     record: Option<RecordFile>,
     task: ResumedTask,
+    /// As a daemon is told, to whom the spools are handed over.
     ended: Ended,
+    /// As those are told who come when this process is gone.
+    recorded: Ended,
     spools: Vec<OwnedFd>,
+}
+
+/// Output that could not go to disk.
+#[derive(Default)]
+struct Unkept {
+    stdout: Option<Lost>,
+    stderr: Option<Lost>,
+}
+
+impl Unkept {
+    /// The end for those who come later.
+    fn of(self, ended: &Ended) -> Ended {
+        let mut ended = ended.clone();
+        let Unkept { stdout, stderr } = self;
+        ended.end.stdout.lost = stdout.or(ended.end.stdout.lost);
+        if let Some(stream) = &mut ended.end.stderr {
+            stream.lost = stderr.or(stream.lost.take());
+        }
+        ended
+    }
 }
 
 impl Unrecorded {
@@ -38,6 +64,15 @@ impl Unrecorded {
         let (at, end) = (self.ended.at, Box::new(self.ended.end.clone()));
         let ended = FromSupervisor::Ended { task, at, end, spools: Vec::new() };
         [(resumed, spools), (ended, Vec::new())]
+    }
+}
+
+impl Task {
+    /// What of its output is in memory goes to disk.
+    fn persist(&mut self) -> Unkept {
+        let stderr = self.stderr.as_mut().map(|stream| stream.spool.persist());
+        let stderr = stderr.and_then(Result::err);
+        Unkept { stdout: self.stdout.spool.persist().err(), stderr }
     }
 }
 
@@ -54,22 +89,23 @@ impl Supervisor {
     }
 
     pub(super) fn end(&mut self, index: u32, left: KeeperLeft) {
+        // Whatever its processes were denied was told before they could end.
+        if let Some(mode) = self.tasks.get(&index).map(|task| task.mode) {
+            self.drain_mode(mode);
+        }
         let Some(mut task) = self.remove(index) else { return };
         self.take_last_output(&mut task);
         let is_alone = self.daemon.is_none();
         let is_kept = task.placement == Placement::Background || is_alone;
-        if is_kept {
-            task.stdout.spool.persist();
-            if let Some(stream) = &mut task.stderr {
-                stream.spool.persist();
-            }
-        }
+        let unkept = if is_kept { task.persist() } else { Unkept::default() };
         let ended = Ended { at: Timestamp::now(), end: task.finish(left) };
-        if is_kept && let Err((record, error)) = self.record(&mut task, &ended) {
+        let recorded = unkept.of(&ended);
+        if is_kept && let Err((record, error)) = self.record(&mut task, &recorded) {
             tracing::error!(task = %task.id(), %error, "a task's end cannot be recorded");
             let (spools, descriptors) = task.all_spools();
-            let (resumed, ended) = (task.resumed(spools), ended.clone());
-            self.unrecorded.push(Unrecorded { record, task: resumed, ended, spools: descriptors });
+            let (task, ended) = (task.resumed(spools), ended.clone());
+            let unrecorded = Unrecorded { record, task, ended, recorded, spools: descriptors };
+            self.unrecorded.push(unrecorded);
         }
         self.say_ended(&mut task, ended);
         self.retire(task.mode, task.keeper, task.group);
@@ -82,7 +118,7 @@ impl Supervisor {
             if task.record.is_none() {
                 task.record = RecordFile::begin(folder, &task.task.facts).ok();
             }
-            task.record.as_ref().is_none_or(|record| record.end(&task.ended).is_err())
+            task.record.as_ref().is_none_or(|record| record.end(&task.recorded).is_err())
         });
     }
 

@@ -18,7 +18,7 @@ use crate::exec::channel::ChannelError;
 use crate::exec::message::{FailedStep, Failure, FromKeeper, FromSupervisor, ToKeeper};
 use crate::exec::process;
 use crate::exec::record::RecordFile;
-use crate::exec::spec::Stdin;
+use crate::exec::spec::{Stdin, Urgency};
 
 /// How long what a dead keeper left is killed again and again before it is named as left. Other tasks wait meanwhile; a
 /// keeper dies only when somebody outside kills it, or the machine is out of memory.
@@ -45,6 +45,9 @@ impl Supervisor {
             match task.keeper.receive::<FromKeeper>().map(|received| received.message) {
                 Ok(FromKeeper::Started { keeper }) => {
                     task.program_started(keeper);
+                    if let Some(denied) = self.unclaimed.claim(keeper, task.begun) {
+                        task.denied = denied;
+                    }
                     let message = FromSupervisor::Started { task: task.id().clone() };
                     // Kept here as well, so that a daemon's end is not the end of the input.
                     let stdin = task.stdin.as_ref().and_then(|stdin| stdin.try_clone().ok());
@@ -73,6 +76,10 @@ impl Supervisor {
 
     /// The keeper's channel closed without a last word.
     fn lose_keeper(&mut self, index: u32) {
+        // What was denied is its task's by the keeper's number; the launcher's or zygote's own words, if there are any, are
+        // in their channels by now as well.
+        let Some(mode) = self.tasks.get(&index).map(|task| task.mode) else { return };
+        self.drain_mode(mode);
         let Some(task) = self.tasks.get_mut(&index) else { return };
         let keeper = task.keeper_pid.take();
         if let Some(group) = &task.group {
@@ -80,9 +87,6 @@ impl Supervisor {
             group.kill().ok();
         }
         let has_started = keeper.is_some();
-        let mode = task.mode;
-        // The launcher's or zygote's own words, if there are any, are in their channels by now.
-        self.hear_mode(mode);
         let failure = self.modes.get(&mode).and_then(Mode::failure);
         if let Some(failure) = failure.filter(|_| !has_started) {
             return self.end_unstarted(index, failure);
@@ -163,8 +167,8 @@ impl Supervisor {
             self.tasks.iter().filter_map(|(index, task)| Some((*index, task.due(now)?))).collect();
         for (index, due) in due {
             match due {
-                Due::TimeOut => self.stop(index, StopCause::TimedOut),
-                Due::Idle => self.stop(index, StopCause::Idle),
+                Due::TimeOut => self.stop(index, StopCause::TimedOut, Urgency::Graceful),
+                Due::Idle => self.stop(index, StopCause::Idle, Urgency::Graceful),
                 Due::Overdue => self.end_keeper(index),
                 Due::Leftovers => self.settle_leftovers(index),
                 Due::Tell => self.tell(index, now),
@@ -172,15 +176,26 @@ impl Supervisor {
         }
     }
 
-    pub(super) fn stop(&mut self, index: u32, cause: StopCause) {
+    /// Begins a task's stop, or hastens the one that has begun.
+    pub(super) fn stop(&mut self, index: u32, cause: StopCause, urgency: Urgency) {
         let Some(task) = self.tasks.get_mut(&index) else { return };
         if task.awaits_leftovers() {
             // Its program ended by itself, and whoever asks for the end of the rest does not want it adopted.
-            return self.stop_leftovers(index);
-        }
-        if let Some(grace) = task.begin_stop(cause) {
+            self.stop_leftovers(index);
+        } else if let Some(grace) = task.begin_stop(cause) {
             // A keeper that is gone is noticed by its closed channel.
             task.keeper.send(&ToKeeper::Stop { grace }, Vec::new()).ok();
+        }
+        if urgency == Urgency::AtOnce {
+            self.hasten(index);
+        }
+    }
+
+    /// What is left of a stop's grace is not waited for.
+    fn hasten(&mut self, index: u32) {
+        let Some(task) = self.tasks.get_mut(&index) else { return };
+        if task.hasten_stop() {
+            task.keeper.send(&ToKeeper::Stop { grace: Duration::ZERO }, Vec::new()).ok();
         }
     }
 
@@ -198,6 +213,9 @@ impl Supervisor {
     /// Makes a background task of what a foreground program left. Nothing goes on without a record.
     fn adopt_leftovers(&mut self, index: u32) {
         let can_adopt = self.daemon.is_some() && !self.is_closing;
+        if let Some(mode) = self.tasks.get(&index).map(|task| task.mode) {
+            self.drain_mode(mode);
+        }
         let Some(task) = self.tasks.get_mut(&index) else { return };
         match RecordFile::begin(&self.setup.folder, &task.facts) {
             Ok(record) if can_adopt => {
@@ -251,7 +269,8 @@ impl Supervisor {
         };
         task.told(now);
         let (stdout, stderr) = task.bytes();
-        let message = FromSupervisor::Grew { task: task.id().clone(), stdout, stderr, spools };
+        let (task, denied) = (task.id().clone(), task.tally());
+        let message = FromSupervisor::Grew { task, stdout, stderr, spools, denied };
         self.say(&message, descriptors);
     }
 }

@@ -24,6 +24,7 @@
 //! its command; the daemon calls the tasks `lost`. It blocks all signals: SIGTERM to a process group does not end it.
 
 mod daemon;
+mod denied;
 mod ending;
 mod finished;
 mod keepers;
@@ -49,6 +50,7 @@ use super::cgroup::{Tree, TreeError};
 use super::channel::Channel;
 use super::message::{FailedStep, Failure, FromSupervisor, ToSupervisor};
 use super::retired::{RETIRED, Retired};
+use crate::regular;
 use listen::Listener;
 use serve::Supervisor;
 
@@ -69,6 +71,8 @@ pub(super) struct Setup {
     listener: Listener,
     /// The highest number that a task of the session was given by an earlier supervisor.
     highest: u64,
+    /// The highest number that a denial of the session was given, likewise.
+    denied: u64,
     /// Held, never read.
     _lock: File,
 }
@@ -122,10 +126,10 @@ fn set_up(channel: &Channel) -> Result<Setup, Failure> {
         lock(&folder).map_err(|error| fail(&format!("locking {}", folder.display()), &error))?;
     let listener = Listener::bind(&folder)
         .map_err(|error| fail(&format!("listening in {}", folder.display()), &error))?;
-    let highest = follow(&folder)
+    let (highest, denied) = follow(&folder)
         .map_err(|error| fail(&format!("reading {RETIRED} in {}", folder.display()), &error))?;
     let groups = open_groups(&folder);
-    Ok(Setup { folder, bash, limits, groups, environment, listener, highest, _lock: lock })
+    Ok(Setup { folder, bash, limits, groups, environment, listener, highest, denied, _lock: lock })
 }
 
 /// Makes the session's control group. Without one commands run without limits, as `enforce::probe` has told.
@@ -141,20 +145,20 @@ fn open_groups(folder: &Path) -> Option<Tree> {
     }
 }
 
-/// Takes the word of an earlier supervisor of the session: the highest number that a task was given. From now on its
-/// absence tells whoever finds the lock free that this one was killed.
-fn follow(folder: &Path) -> std::io::Result<u64> {
+/// Takes the word of an earlier supervisor of the session: the highest numbers that a task and a denial were given. From
+/// now on its absence tells whoever finds the lock free that this one was killed.
+fn follow(folder: &Path) -> std::io::Result<(u64, u64)> {
     let retired = Retired::read(folder)?;
     match std::fs::remove_file(folder.join(RETIRED)) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-        Ok(()) | Err(_) => Ok(retired.map_or(0, |retired| retired.highest)),
+        Ok(()) | Err(_) => Ok(retired.map_or((0, 0), |retired| (retired.highest, retired.denied))),
     }
 }
 
 /// Makes the lock file, locked before it has a name: a command of another session may read this folder, and its lock of a
 /// reader, if it came first, would keep this one out.
 fn lock(folder: &Path) -> std::io::Result<File> {
-    match File::open(folder.join(LOCK)) {
+    match regular::open(&folder.join(LOCK), OFlags::RDONLY) {
         Ok(file) if sys::lock::is_write_locked(&file)? => {
             return Err(std::io::Error::other("another supervisor of this session lives"));
         }

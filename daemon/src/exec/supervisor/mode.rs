@@ -17,6 +17,7 @@ use brattice_policy::sys::errno;
 use brattice_policy::{Access, Profile};
 
 use super::Setup;
+use super::denied::Observed;
 use super::peer::Peer;
 use super::reactor::{Reactor, Source};
 use crate::exec::cgroup::Group;
@@ -25,6 +26,9 @@ use crate::exec::message::{FailedStep, Failure, ForkKeeper, FromKeeper, FromLaun
 
 /// Keepers that wait for a task, each of them forked while nobody waits for it.
 const SPARES: usize = 2;
+
+/// What of a line is heard in one turn: a flood of refusals must not keep the rest waiting.
+const HEARD_AT_ONCE: usize = 256;
 
 /// A file's identity.
 type Inode = (u64, u64);
@@ -42,6 +46,8 @@ pub(super) struct Mode {
     index: u32,
     identity: Vec<Option<Inode>>,
     failure: Option<Failure>,
+    /// What its observer has told, and the keepers above the callers.
+    observed: Vec<(u32, Observed)>,
     /// Requests that wait to be told that the mode is ready.
     waiting: Vec<u64>,
     /// Tasks under this mode.
@@ -72,18 +78,31 @@ impl Line {
         Ok(Line { peer: Peer::new(channel)?, pid, is_ready: false, is_closed: false })
     }
 
-    /// Reads what there is; a failure that was told is returned. A closed line is not watched any more: it would be
-    /// ready for ever.
-    fn hear(&mut self, reactor: &Reactor) -> Option<Failure> {
+    /// Reads what there is, a bounded part of it; a failure that was told is returned. A closed line is not watched any
+    /// more: it would be ready for ever.
+    fn hear(
+        &mut self,
+        reactor: &Reactor,
+        observed: &mut Vec<(u32, Observed)>,
+    ) -> (Heard, Option<Failure>) {
         let mut failure = None;
-        while !self.is_closed {
+        for _ in 0..HEARD_AT_ONCE {
+            if self.is_closed {
+                return (Heard::All, failure);
+            }
             match self.peer.receive::<FromLauncher>().map(|received| received.message) {
                 Ok(FromLauncher::Ready { pid }) => {
                     self.pid = Some(pid);
                     self.is_ready = true;
                 }
                 Ok(FromLauncher::Failed(told)) => failure = Some(told),
-                Err(ChannelError::Full) => break,
+                Ok(FromLauncher::Denied { keeper, denial }) => {
+                    observed.push((keeper, Observed::Denied(denial)));
+                }
+                Ok(FromLauncher::Unobserved { keeper }) => {
+                    observed.push((keeper, Observed::Nothing));
+                }
+                Err(ChannelError::Full) => return (Heard::All, failure),
                 Err(_) => {
                     // Already forgotten is as good.
                     reactor.forget(&self.peer).ok();
@@ -91,8 +110,17 @@ impl Line {
                 }
             }
         }
-        failure
+        (Heard::Part, failure)
     }
+}
+
+/// How much was heard of what a launcher and a zygote had said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// All of it.
+    All,
+    /// There may be more.
+    Part,
 }
 
 impl Mode {
@@ -144,6 +172,7 @@ impl Mode {
             index,
             identity,
             failure: None,
+            observed: Vec::new(),
             waiting: Vec::new(),
             running: 0,
             is_retired: false,
@@ -224,16 +253,33 @@ impl Mode {
         !self.waiting.is_empty()
     }
 
-    /// Reads what the launcher and the zygote have to say.
-    pub(super) fn hear(&mut self, reactor: &Reactor) {
-        let told = [self.launcher.hear(reactor), self.zygote.hear(reactor)];
-        if let Some(failure) = told.into_iter().flatten().next() {
-            self.failure.get_or_insert(failure);
+    /// Reads what the launcher and the zygote have to say, a bounded part of it.
+    pub(super) fn hear(&mut self, reactor: &Reactor) -> Heard {
+        let mut all = Heard::All;
+        for line in [&mut self.launcher, &mut self.zygote] {
+            let (heard, failure) = line.hear(reactor, &mut self.observed);
+            if heard == Heard::Part {
+                all = Heard::Part;
+            }
+            if let Some(failure) = failure {
+                self.failure.get_or_insert(failure);
+            }
         }
         self.is_retired |= self.launcher.is_closed || self.zygote.is_closed;
         if self.is_retired && !self.is_ready() && self.failure.is_none() {
             self.failure = Some(self.why_gone());
         }
+        all
+    }
+
+    /// What its observer has told since this was asked last, with the keepers above the callers.
+    pub(super) fn take_observed(&mut self) -> Vec<(u32, Observed)> {
+        std::mem::take(&mut self.observed)
+    }
+
+    /// Whether its launcher was ready once and runs.
+    pub(super) fn has_launcher(&self) -> bool {
+        self.launcher.is_ready && !self.launcher.is_closed
     }
 
     fn is_ready(&self) -> bool {
@@ -267,6 +313,11 @@ impl Mode {
     /// The launcher's and the zygote's processes, as far as they are known.
     pub(super) fn processes(&self) -> impl Iterator<Item = u32> + '_ {
         [self.launcher.pid, self.zygote.pid].into_iter().flatten()
+    }
+
+    /// Those who may have something waiting for them.
+    pub(super) fn peers(&self) -> impl Iterator<Item = &Peer> {
+        [&self.launcher.peer, &self.zygote.peer].into_iter()
     }
 
     /// Sends what waits for the launcher and the zygote, and waits for room for the rest.
@@ -304,4 +355,55 @@ fn identity(profile: &Profile) -> Vec<Option<Inode>> {
 
 fn descriptors(errno: Errno) -> Failure {
     Failure::new(FailedStep::Descriptors, &errno::explain(errno))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::denied::Observed;
+    use super::*;
+    use crate::exec::denials::tests::denial;
+
+    #[test]
+    fn a_flood_of_refusals_is_heard_in_parts_and_what_comes_after_it_as_well() {
+        let reactor = Reactor::new().unwrap();
+        let (near, launcher) = Channel::pair().unwrap();
+        let mut line = Line::new(near, None).unwrap();
+        launcher.set_nonblocking().unwrap();
+        let say = |message: &FromLauncher| launcher.send(message, Vec::new());
+        say(&FromLauncher::Ready { pid: 9 }).unwrap();
+        let denied = || FromLauncher::Denied { keeper: 5, denial: Box::new(denial("/etc/hosts")) };
+        let mut said = 0;
+        let (mut observed, mut rounds) = (Vec::new(), 0);
+        while said < 2 * HEARD_AT_ONCE {
+            match say(&denied()) {
+                Ok(()) => said += 1,
+                Err(ChannelError::Full) => {
+                    line.hear(&reactor, &mut observed);
+                    rounds += 1;
+                }
+                Err(error) => unreachable!("{error}"),
+            }
+        }
+        loop {
+            let before = observed.len();
+            let (heard, failure) = line.hear(&reactor, &mut observed);
+            assert_eq!(failure, None);
+            assert!(observed.len() - before <= HEARD_AT_ONCE);
+            rounds += 1;
+            if heard == Heard::All {
+                break;
+            }
+        }
+        assert!(rounds >= 2, "{rounds}");
+        say(&FromLauncher::Unobserved { keeper: 6 }).unwrap();
+        drop(launcher);
+        let (heard, _) = line.hear(&reactor, &mut observed);
+        assert_eq!((heard, line.is_closed, line.pid), (Heard::All, true, Some(9)));
+        let unobserved = observed.pop();
+        assert_eq!(unobserved, Some((6, Observed::Nothing)));
+        assert_eq!(observed.len(), said);
+        assert!(
+            observed.iter().all(|told| *told == (5, Observed::Denied(denial("/etc/hosts").into())))
+        );
+    }
 }

@@ -11,6 +11,7 @@ use brattice_policy::sys::{self, Errno};
 use brattice_protocol::TaskId;
 
 use super::Setup;
+use super::denied::Unclaimed;
 use super::finished::Unrecorded;
 use super::mode::Mode;
 use super::peer::Peer;
@@ -67,6 +68,10 @@ pub(super) struct Supervisor {
     pub(super) is_expired: bool,
     /// The highest number that a task was given.
     pub(super) highest: u64,
+    /// The highest number that a denial was given.
+    pub(super) denied: u64,
+    /// What was denied below keepers that no task is known to have yet.
+    pub(super) unclaimed: Unclaimed,
     /// Tasks that ended while nobody could be told and no record be written.
     pub(super) unrecorded: Vec<Unrecorded>,
     children: OwnedFd,
@@ -87,7 +92,7 @@ impl Supervisor {
         let daemon = Peer::new(channel)?;
         reactor.watch(&daemon, Source::Daemon)?;
         reactor.watch(&setup.listener, Source::Listener)?;
-        let highest = setup.highest;
+        let (highest, denied) = (setup.highest, setup.denied);
         let buffer = vec![0; OUTPUT_BUFFER];
         Ok(Supervisor {
             reactor,
@@ -96,6 +101,8 @@ impl Supervisor {
             is_closing: false,
             is_expired: false,
             highest,
+            denied,
+            unclaimed: Unclaimed::default(),
             unrecorded: Vec::new(),
             children,
             setup,
@@ -113,7 +120,10 @@ impl Supervisor {
         while !self.is_over() {
             let now = Instant::now();
             let tasks = self.tasks.values().filter_map(|task| task.next_due(now));
-            let until = tasks.chain(self.upkeep.due).chain(self.alone_until).min();
+            let peers = self.tasks.values().map(|task| &task.keeper).chain(&self.daemon);
+            let peers = peers.chain(self.modes.values().flat_map(Mode::peers));
+            let attempts = peers.filter_map(|peer| peer.next_attempt(now));
+            let until = tasks.chain(attempts).chain(self.upkeep.due).chain(self.alone_until).min();
             let Ok(ready) = self.reactor.wait(until) else { return ExitCode::FAILURE };
             ready.into_iter().for_each(|source| self.handle(source));
             self.act_on_timers();
@@ -143,6 +153,10 @@ impl Supervisor {
 
     /// The mode that serves this profile, started where there is none.
     pub(super) fn mode_for(&mut self, profile: Profile) -> Result<u32, Failure> {
+        // A launcher that is gone may have left its word unread until now.
+        for index in self.modes.keys().copied().collect::<Vec<_>>() {
+            self.hear_mode(index);
+        }
         if let Some((index, _)) = self.modes.iter().find(|(_, mode)| mode.serves(&profile)) {
             return Ok(*index);
         }
@@ -154,12 +168,6 @@ impl Supervisor {
         let mode = Mode::start(index, profile, &self.setup, &self.reactor)?;
         self.modes.insert(index, mode);
         Ok(index)
-    }
-
-    pub(super) fn hear_mode(&mut self, index: u32) {
-        if let Some(mode) = self.modes.get_mut(&index) {
-            mode.hear(&self.reactor);
-        }
     }
 
     /// Closes a mode's channels, which ends all of it.
@@ -180,6 +188,7 @@ impl Supervisor {
             .map(|(index, _)| *index)
             .collect();
         idle.into_iter().for_each(|index| self.close_mode(index));
+        self.tell_denials();
         for (index, mode) in &mut self.modes {
             mode.flush(*index, &self.reactor);
         }

@@ -98,25 +98,27 @@ impl Spool {
         self.is_told = matches!(self.store, Store::None);
     }
 
-    /// What is in memory goes to the file, for readers who come when this process is gone. What cannot be written is lost.
-    pub(super) fn persist(&mut self) {
+    /// What is in memory goes to the file, for readers who come when this process is gone.
+    ///
+    /// # Errors
+    /// What those will lack, which is all of it. Whoever has the memory file has lost nothing.
+    pub(super) fn persist(&mut self) -> Result<(), Lost> {
         if let Store::Memory(_) = self.store {
-            match self.move_to_file() {
-                Ok(fd) => {
-                    self.store = Store::File(fd);
-                    self.is_told = false;
-                }
-                Err(errno) => {
-                    self.lost = Some(Lost { bytes: self.bytes, error: errno::name(errno) });
-                }
-            }
+            let moved = self.move_to_file();
+            let fd =
+                moved.map_err(|errno| Lost { bytes: self.bytes, error: errno::name(errno) })?;
+            self.store = Store::File(fd);
+            self.is_told = false;
         }
+        Ok(())
     }
 
-    /// The reader never gets the descriptor: all that was kept is lost to it.
+    /// The reader never gets the descriptor. What was kept in memory is lost to it, while a file is found by its name.
     pub(super) fn give_up(&mut self, error: &std::io::Error) {
-        let errno = Errno::from_io_error(error).unwrap_or(Errno::IO);
-        self.lost = Some(Lost { bytes: self.bytes, error: errno::name(errno) });
+        if let Store::Memory(_) = self.store {
+            let errno = Errno::from_io_error(error).unwrap_or(Errno::IO);
+            self.lost = Some(Lost { bytes: self.bytes, error: errno::name(errno) });
+        }
     }
 
     /// How the stream stands.

@@ -50,6 +50,7 @@ impl Supervisor {
             profile,
             kind,
             title,
+            digest,
             started,
             cwd,
             environment,
@@ -77,6 +78,8 @@ impl Supervisor {
             task: id,
             kind,
             title,
+            digest,
+            cwd: Some(cwd.clone()),
             stdin: far.kind,
             streams,
             mode: mode.profile.mode,
@@ -86,19 +89,16 @@ impl Supervisor {
             idle_timeout,
         };
         let Spare { mut keeper, group } = mode.take_keeper(&self.setup, &self.reactor)?;
-        let record = match placement {
-            Placement::Foreground => None,
-            Placement::Background => Some(begin_record(&self.setup.folder, &facts)?),
-        };
-        let terminal = match far.kind {
-            Stdin::Terminal => ControllingTerminal::StandardInput,
-            Stdin::Null | Stdin::Pipe => ControllingTerminal::None,
-        };
+        let record = begin_record(&self.setup.folder, &facts, placement)?;
+        let terminal = controlling_terminal(far.kind);
         let run = ToKeeper::Run { kind, cwd, environment, terminal };
         let descriptors = vec![far.stdin, far.stdout, far.stderr, text];
         if let Err(error) = keeper.send(&run, descriptors) {
             record.iter().for_each(RecordFile::withdraw);
-            return Err(Failure::new(FailedStep::Fork, &error));
+            // A launcher that failed has said why before its keepers' channels closed.
+            mode.hear(&self.reactor);
+            let failure = Failure::new(FailedStep::Fork, &error);
+            return Err(mode.failure().unwrap_or(failure));
         }
         mode.running += 1;
         let task = Task::new(Parts {
@@ -195,12 +195,26 @@ fn open_stdin(stdin: Stdin) -> Result<(OwnedFd, Option<OwnedFd>), Failure> {
 }
 
 /// Nothing runs in the background without its record.
-fn begin_record(folder: &Path, facts: &TaskFacts) -> Result<RecordFile, Failure> {
-    RecordFile::begin(folder, facts).map_err(|error| {
+fn begin_record(
+    folder: &Path,
+    facts: &TaskFacts,
+    placement: Placement,
+) -> Result<Option<RecordFile>, Failure> {
+    if placement == Placement::Foreground {
+        return Ok(None);
+    }
+    RecordFile::begin(folder, facts).map(Some).map_err(|error| {
         let folder = folder.display();
         let detail = format!("the record of {} cannot be written in {folder}: {error}", facts.task);
         Failure::new(FailedStep::Record, &detail)
     })
+}
+
+fn controlling_terminal(stdin: Stdin) -> ControllingTerminal {
+    match stdin {
+        Stdin::Terminal => ControllingTerminal::StandardInput,
+        Stdin::Null | Stdin::Pipe => ControllingTerminal::None,
+    }
 }
 
 fn descriptors(error: std::io::Error) -> Failure {

@@ -10,6 +10,7 @@ use brattice_policy::{LeftoverRule, Limits};
 use brattice_protocol::TaskId;
 use brattice_protocol::outcome::ProcessFacts;
 
+use super::denied::TaskDenials;
 use super::ending::StopCause;
 use super::peer::Peer;
 use super::spool::{Spool, Taken};
@@ -81,6 +82,8 @@ pub(super) struct Task {
     leftovers_at: Option<Instant>,
     pub(super) overdue_at: Option<Instant>,
     pub(super) leftovers: Option<Leftovers>,
+    /// What it was denied.
+    pub(super) denied: TaskDenials,
     /// What the reader knows already, when it waits to be told of more.
     reader_knows: Option<(u64, u64)>,
     told_at: Option<Instant>,
@@ -140,6 +143,7 @@ impl Task {
             leftovers_at: None,
             overdue_at: None,
             leftovers: None,
+            denied: TaskDenials::default(),
             reader_knows: None,
             told_at: None,
         }
@@ -282,6 +286,13 @@ impl Task {
         self.stop = Some(cause);
         self.overdue_at = Some(Instant::now() + self.grace + STOP_PATIENCE);
         Some(self.grace)
+    }
+
+    /// A stop that has begun is to be over soon. Whether one has.
+    pub(super) fn hasten_stop(&mut self) -> bool {
+        let soon = Instant::now() + STOP_PATIENCE;
+        self.overdue_at = self.overdue_at.map(|at| at.min(soon));
+        self.overdue_at.is_some()
     }
 
     /// Begins the stop of what the program left, and says the grace.

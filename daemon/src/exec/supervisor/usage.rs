@@ -23,6 +23,9 @@ impl Supervisor {
             for source in [Source::Stdout(index), Source::Stderr(index)] {
                 self.take_output(index, source);
             }
+            let mode = self.tasks.get(&index)?.mode;
+            self.drain_mode(mode);
+            self.tell_denials();
             self.tell(index, Instant::now());
             self.tasks.get(&index)?.idle()
         });
@@ -50,6 +53,7 @@ impl Supervisor {
                         .or_else(|| tree.map(|tree| tree.cpu))
                         .unwrap_or_default(),
                     processes: tree.map_or(0, |tree| tree.processes),
+                    denials: task.tally().map(|tally| tally.total),
                 }
             })
             .collect();

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::fault::ArgumentFault;
 use super::given::{Given, checked};
-use crate::toolset::definition::{BackgroundLimit, TimeLimits, Toolset};
+use crate::toolset::definition::{BackgroundLimit, TimeLimits};
 use crate::toolset::parameter::{
     COMMAND, DESCRIPTION, RUN_IN_BACKGROUND, STDIN, TIMEOUT_MS, TTY, WORKDIR,
 };
@@ -69,7 +69,7 @@ pub(crate) enum TimeoutOrigin {
     Default,
     /// The call named it.
     AsAsked,
-    /// The call named a longer one than the toolset allows.
+    /// The call named a longer one than there may be.
     Clamped,
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn parse_bash(
     Ok(BashArguments {
         command: checked(&COMMAND, command, MAX_COMMAND_BYTES)?,
         description: given.text(&DESCRIPTION)?.map(str::to_owned),
-        placement: placement(tools.toolset(), &given)?,
+        placement: placement(tools, &given)?,
         workdir: given
             .text(&WORKDIR)?
             .map(|path| checked(&WORKDIR, path, MAX_PATH_BYTES))
@@ -113,12 +113,12 @@ pub(crate) fn parse_bash(
     })
 }
 
-fn placement(toolset: &Toolset, given: &Given<'_>) -> Result<Placement, ArgumentFault> {
+fn placement(tools: SessionTools<'_>, given: &Given<'_>) -> Result<Placement, ArgumentFault> {
     let asked = given.milliseconds(&TIMEOUT_MS)?;
     if !given.flag(&RUN_IN_BACKGROUND)? {
-        return Ok(Placement::Foreground(Timeout::within(asked, toolset.limits)));
+        return Ok(Placement::Foreground(Timeout::within(asked, tools.times().limits)));
     }
-    Ok(Placement::Background(match toolset.tasks.limit {
+    Ok(Placement::Background(match tools.toolset().tasks.limit {
         BackgroundLimit::None => None,
         BackgroundLimit::AsAsked => asked.map(whole),
     }))

@@ -1,7 +1,7 @@
 //! The description of `bash`. Its parts on the background and on input are there where the session has them.
 
 use crate::toolset::arguments::MAX_COMMAND_BYTES;
-use crate::toolset::definition::{BackgroundLimit, Toolset};
+use crate::toolset::definition::{BackgroundLimit, CallTimes, Toolset};
 use crate::toolset::parameter::TTY;
 use crate::toolset::tool::{Background, SessionTools, ToolKind};
 
@@ -23,13 +23,13 @@ pub(super) fn bash(tools: SessionTools<'_>) -> String {
         "Runs a command in bash within the session's sandbox and returns what it printed."
             .to_owned(),
         shell(feeding),
-        limits(toolset, background),
+        limits(tools, background),
     ];
     if background == Background::Offered {
         paragraphs.push(in_background(toolset));
     }
     paragraphs.extend(fed(feeding));
-    paragraphs.push(result(toolset, background));
+    paragraphs.push(result(tools, background));
     paragraphs.join("\n\n")
 }
 
@@ -57,7 +57,8 @@ it forbids fails inside the command with an ordinary error such as `Permission d
     )
 }
 
-fn limits(toolset: &Toolset, background: Background) -> String {
+fn limits(tools: SessionTools<'_>, background: Background) -> String {
+    let CallTimes { limits, .. } = tools.times();
     let left = match background {
         Background::Offered => {
             "processes that it left running go on as a background task, which the result names, or are stopped where \
@@ -68,13 +69,13 @@ fn limits(toolset: &Toolset, background: Background) -> String {
     format!(
         "\
 Limits: the command may be {command} bytes long and hold anything but NUL. It is stopped after `timeoutMs` \
-milliseconds ({default} unless given, {max} at most): SIGTERM to everything that it started, SIGKILL {grace} s \
+milliseconds ({default} unless given, {max} at most): SIGTERM to everything that it started, SIGKILL {grace} \
 later to what is left. The call returns when the shell exits; {left}. Of each stream the last {kept} bytes are shown.",
         command = MAX_COMMAND_BYTES,
-        default = toolset.limits.default.as_millis(),
-        max = toolset.limits.max.as_millis(),
-        grace = toolset.grace.as_secs(),
-        kept = toolset.output.kept_bytes,
+        default = limits.default.as_millis(),
+        max = limits.max.as_millis(),
+        grace = tools.times().grace_in_words(),
+        kept = tools.toolset().output.kept_bytes,
     )
 }
 
@@ -108,7 +109,7 @@ reads waits, up to the time limit."
     ))
 }
 
-fn result(toolset: &Toolset, background: Background) -> String {
+fn result(tools: SessionTools<'_>, background: Background) -> String {
     let (went_on, ended) = match background {
         Background::Offered => (
             "\n- `[N processes still running: now task ID]`: what the shell left behind; it goes on as that task.",
@@ -135,7 +136,7 @@ unless it says `file unavailable`; the same for stderr.
 - `[killed by signal: SIGKILL]`: a signal ended the shell, and there is no exit code.
 - `[exit code: N]`: the shell's exit code where it is not 0. Such a result is no failure of the tool.
 - `[cancelled]`: the call was withdrawn; the output up to then is shown.{ended}",
-        max = toolset.limits.max.as_millis(),
-        output = toolset.output.words,
+        max = tools.times().limits.max.as_millis(),
+        output = tools.toolset().output.words,
     )
 }

@@ -19,6 +19,7 @@ pub(super) fn description(tools: SessionTools<'_>, kind: ToolKind) -> String {
 
 #[cfg(test)]
 mod tests {
+    use brattice_policy::Limits;
     use brattice_protocol::session::ToolsetName;
 
     use super::*;
@@ -26,7 +27,7 @@ mod tests {
 
     fn described(name: ToolsetName, kind: ToolKind, disabled: &[&str]) -> String {
         let disabled: Vec<String> = disabled.iter().map(|name| (*name).to_owned()).collect();
-        description(SessionTools::of(Toolset::of(name), &disabled), kind)
+        description(SessionTools::of(Toolset::of(name), &disabled, &Limits::default()), kind)
     }
 
     fn assert_says(text: &str, parts: &[&str]) {

@@ -123,15 +123,14 @@ by a signal; `out of memory` follows where the kernel did it for that.{reason}
 }
 
 pub(super) fn task_kill(tools: SessionTools<'_>) -> String {
-    let toolset = tools.toolset();
     format!(
         "\
-Ends a background task with everything that it started: SIGTERM now, SIGKILL {grace} s later to what is left. {IDS}
+Ends a background task with everything that it started: SIGTERM now, SIGKILL {grace} later to what is left. {IDS}
 
 It returns at once. The task is `stopping` until nothing of it is left and `killed` after; its output stays readable. \
 A task that has ended already is left as it is, and the result says how \
 it ended. A `reason` may be {MAX_REASON_BYTES} bytes long.",
-        grace = toolset.grace.as_secs(),
+        grace = tools.times().grace_in_words(),
     )
 }
 

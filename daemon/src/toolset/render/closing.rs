@@ -1,5 +1,5 @@
-//! The closing lines of a command's text: what the daemon adds after the output, each in brackets and on a line of
-//! its own. The order is the contract's: the streams, what was left running, the limit, and how the shell ended.
+//! The closing lines of a command's text: what the daemon adds after the output, each on a line of its own.
+//! The order is the contract's: the streams, what was left running, what was denied, the limit, and how the shell ended.
 
 use std::path::Path;
 
@@ -8,13 +8,16 @@ use brattice_protocol::signal::signal_name;
 
 use super::command::{CallFate, CommandText};
 use super::decode::Excerpt;
+use super::denied::{DeniedText, denial_lines};
 use super::lines::{count, one_line};
 use super::outcome::{NAMED_PROCESSES, milliseconds};
 use crate::exec::spec::{LeftoverFate, StreamEnd, TaskEnd};
 use crate::toolset::arguments::{Timeout, TimeoutOrigin};
+use crate::toolset::definition::Toolset;
 
 /// All closing lines of a command that ran.
 pub(super) fn closing_lines(
+    toolset: &Toolset,
     command: &CommandText<'_>,
     stdout: &Excerpt,
     stderr: &Excerpt,
@@ -22,6 +25,7 @@ pub(super) fn closing_lines(
     let end = command.end;
     let mut lines = stream_lines(end, stdout, stderr);
     lines.extend(leftover_lines(command));
+    lines.extend(denial_lines(toolset, &DeniedText::of_end(end, command.escalation)));
     lines.extend(limit_lines(command));
     lines.extend(cause_line(command));
     lines.extend(status_line(end));

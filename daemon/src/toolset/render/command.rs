@@ -6,6 +6,7 @@ use brattice_protocol::outcome::{Cause, CommandOutcome};
 use super::body::printed;
 use super::closing::{closing_lines, stream_lines};
 use super::decode::{Excerpt, decode_tail};
+use super::denied::Escalation;
 use super::lines::push_line;
 use super::outcome::command_outcome;
 use crate::exec::spec::{Chunk, TaskEnd};
@@ -27,6 +28,8 @@ pub(crate) struct CommandText<'a> {
     pub(crate) timeout: Timeout,
     /// What became of the call.
     pub(crate) fate: CallFate,
+    /// What there is to be done about what it was denied.
+    pub(crate) escalation: Option<Escalation>,
 }
 
 /// What became of a call while its command ran.
@@ -108,7 +111,7 @@ fn body(
     if text.is_empty() && stream_lines(command.end, stdout, stderr).is_empty() {
         text.push_str("(no output)");
     }
-    for line in closing_lines(command, stdout, stderr) {
+    for line in closing_lines(toolset, command, stdout, stderr) {
         push_line(&mut text, &line);
     }
     text

@@ -4,7 +4,7 @@
 //!            UTF-8,      redrawn lines,
 //!            the cap     escapes
 //!  Chunk ──▶ decode ──▶ terminal ──▶ body ──┬──▶ command ──────▶ text       status: how a task stands or ended
-//!     │                                     │      ▲ closing               outcome, facts: structuredContent
+//!     │                                     │      ▲ closing, denied       outcome, facts: structuredContent
 //!     └────▶ stream: which part ────────────┴──▶ task_output ──▶ text
 //!  TaskSummary ──▶ task_list ──▶ text              task_words ──▶ text
 //! ```
@@ -16,6 +16,7 @@ mod body;
 mod closing;
 mod command;
 mod decode;
+mod denied;
 mod escape;
 mod facts;
 mod lines;
@@ -32,6 +33,7 @@ mod task_words;
 mod terminal;
 
 pub(crate) use command::{CallFate, CommandText, Rendered, render_command, render_not_run};
+pub(crate) use denied::{DeniedText, Escalation, Refusal};
 pub(crate) use facts::Facts;
 pub(crate) use outcome::unshown_outcome;
 pub(crate) use status::{EndedTask, Ending, append_ended, task_kill_reason};

@@ -8,6 +8,7 @@ use brattice_protocol::outcome::{CommandOutcome, LeftRunning, SandboxFacts, Stre
 use brattice_protocol::signal::signal_name;
 
 use super::decode::Excerpt;
+use super::denied::facts;
 use crate::exec::spec::{LeftoverFate, StreamEnd, TaskEnd};
 
 /// How many processes are named.
@@ -26,6 +27,7 @@ pub(super) fn command_outcome(
     stdout: &Excerpt,
     stderr: &Excerpt,
 ) -> CommandOutcome {
+    let denials = end.denials.as_ref();
     CommandOutcome {
         cause: end.cause,
         exit_code: end.exit_code,
@@ -37,9 +39,10 @@ pub(super) fn command_outcome(
         max_rss_bytes: end.max_rss,
         stdout: stream_outcome(&end.stdout, stdout),
         stderr: end.stderr.as_ref().map(|end| stream_outcome(end, stderr)),
-        denials: Vec::new(),
-        denials_total: None,
-        unobserved: None,
+        denials: denials.map_or_else(Vec::new, |denials| facts(&denials.records)),
+        denials_total: denials.map(|denials| denials.total),
+        denials_ambient: denials.map_or(0, |denials| denials.ambient),
+        unobserved: denials.map(|denials| denials.unobserved),
         sandbox: SandboxFacts {
             mode: end.mode,
             landlock_abi: end.layers.landlock_abi,

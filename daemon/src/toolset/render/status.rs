@@ -109,7 +109,7 @@ impl<'a> EndFacts<'a> {
             exit_code: task.exit_code,
             signal: task.signal.as_deref().map(Cow::Borrowed),
             reason: task.reason.as_deref(),
-            limit: None,
+            limit: task.timeout_ms.map(Duration::from_millis),
         })
     }
 

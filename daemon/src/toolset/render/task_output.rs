@@ -8,6 +8,7 @@ use brattice_protocol::task::{self, TaskStatus};
 use super::body::printed;
 use super::closing::{clamped_line, loss_lines, unkillable_line};
 use super::decode::{Excerpt, Rest};
+use super::denied::{self, DeniedText, denial_lines};
 use super::lines::{count, push_line};
 use super::outcome::command_outcome;
 use super::prompt::looks_like_prompt;
@@ -35,6 +36,8 @@ pub(crate) struct TaskReading<'a> {
     pub(crate) stdout: StreamReading<'a>,
     /// Its standard error; `None` where merged.
     pub(crate) stderr: Option<StreamReading<'a>>,
+    /// What it was denied: once it has ended all, while it runs what no read of what is new has told.
+    pub(crate) denied: DeniedText<'a>,
     /// Other background tasks that ended meanwhile.
     pub(crate) ended: &'a [EndedTask<'a>],
 }
@@ -169,6 +172,7 @@ fn closing_lines(
         (Standing::Ended(Ending { end, .. }), _) => lines.extend(unkillable_line(end)),
         (Standing::Running { .. } | Standing::Stopping, _) => {}
     }
+    lines.extend(denial_lines(toolset, &reading.denied));
     if let Wait::For(timeout) = reading.wait {
         lines.extend(clamped_line(timeout));
     }
@@ -231,6 +235,10 @@ fn facts(reading: &TaskReading<'_>, streams: &ShownStreams) -> task::TaskRead {
     task::TaskRead {
         task: reading.task.clone(),
         status: reading.standing.status(),
+        denials: match outcome {
+            Some(_) => Vec::new(),
+            None => denied::facts(reading.denied.records),
+        },
         outcome,
         stdout: streams.stdout.facts(),
         stderr: streams.stderr.as_ref().map(Shown::facts),

@@ -7,7 +7,7 @@ use brattice_protocol::task::{TaskFed, TaskState, TaskStatus};
 use super::lines::{count, short_line};
 use super::status::{EndFacts, Ending};
 use crate::exec::InputEnd;
-use crate::toolset::definition::Toolset;
+use crate::toolset::tool::SessionTools;
 
 /// How many characters of an id that is none are repeated.
 const ID_CHARS: usize = 64;
@@ -35,7 +35,7 @@ pub(crate) enum KillEffect<'a> {
 /// There is no such task to read, to end or to feed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown task `{task}`: expected one of this session's that runs or ended not too long ago"
+    "no task `{task}` in this session: expected one that runs or ended not too long ago; task_list shows those"
 )]
 pub(crate) struct UnknownTask {
     /// What was named, shortened.
@@ -57,25 +57,25 @@ pub(crate) fn render_started(task: &TaskId) -> Said<TaskState> {
 
 /// A task's end was asked for.
 pub(crate) fn render_task_kill(
-    toolset: &Toolset,
+    tools: SessionTools<'_>,
     task: &TaskId,
     effect: KillEffect<'_>,
 ) -> Said<TaskState> {
-    let grace = toolset.grace.as_secs();
+    let grace = tools.times().grace_in_words();
     let (text, status) = match effect {
         KillEffect::Stops => (
             format!(
-                "stopping {task}: SIGTERM was sent to everything that it started, SIGKILL follows {grace} s later \
+                "stopping {task}: SIGTERM was sent to everything that it started, SIGKILL follows {grace} later \
                  to what is left"
             ),
             TaskStatus::Stopping,
         ),
         KillEffect::WasStopping => (
-            format!("{task} is being stopped already; SIGKILL follows SIGTERM by {grace} s"),
+            format!("{task} is being stopped already; SIGKILL follows SIGTERM by {grace}"),
             TaskStatus::Stopping,
         ),
         KillEffect::HadEnded(ending) => {
-            let how = EndFacts::from(ending).words(toolset.tasks.detail);
+            let how = EndFacts::from(ending).words(tools.toolset().tasks.detail);
             let text = format!("{task} had ended already: {how}; nothing was changed");
             (text, TaskStatus::after(ending.end.cause))
         }

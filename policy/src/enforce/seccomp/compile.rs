@@ -3,6 +3,7 @@
 //! Layout: `arch? → x32? → binary search over numbers → the number's rules in turn → allow`. Jumps within a rule
 //! are short; jumps across halves of the search are unconditional ones, whose offset has 32 bits.
 
+use super::trap::Trap;
 use crate::sys::seccomp::Instruction;
 
 /// What the filter answers.
@@ -10,8 +11,10 @@ use crate::sys::seccomp::Instruction;
 pub enum Action {
     /// The call goes on.
     Allow,
-    /// The call fails with this error number.
+    /// The call fails with this error number; 0 is success without the call.
     Errno(i32),
+    /// The call waits for the observer.
+    Observe(Trap),
 }
 
 /// A test of one argument of a call.
@@ -27,6 +30,22 @@ pub enum Test {
     MaskedIs(u8, u32, u32),
     /// All 64 bits: the argument is not zero.
     NotNull(u8),
+}
+
+impl Test {
+    /// Whether it holds for these arguments.
+    pub fn holds(self, arguments: &[u64; 6]) -> bool {
+        let wide = |argument: u8| arguments.get(usize::from(argument)).copied().unwrap_or(0);
+        // The lower half is what is compared.
+        let word = |argument: u8| (wide(argument) & u64::from(u32::MAX)) as u32;
+        match self {
+            Test::Is(argument, value) => word(argument) == value,
+            Test::IsNot(argument, value) => word(argument) != value,
+            Test::HasAny(argument, mask) => word(argument) & mask != 0,
+            Test::MaskedIs(argument, mask, value) => word(argument) & mask == value,
+            Test::NotNull(argument) => wide(argument) != 0,
+        }
+    }
 }
 
 /// One row of the table: a call, what its arguments must be, the answer, and why.
@@ -54,6 +73,7 @@ const RETURN: u16 = 0x06; // BPF_RET | BPF_K
 
 const RET_ALLOW: u32 = 0x7fff_0000;
 const RET_ERRNO: u32 = 0x0005_0000;
+const RET_USER_NOTIF: u32 = 0x7fc0_0000;
 
 /// Offsets in `struct seccomp_data`.
 const NUMBER: u32 = 0;
@@ -173,6 +193,7 @@ fn answer(action: Action) -> Instruction {
     let k = match action {
         Action::Allow => RET_ALLOW,
         Action::Errno(number) => RET_ERRNO | number.unsigned_abs(),
+        Action::Observe(_) => RET_USER_NOTIF,
     };
     Instruction { code: RETURN, jt: 0, jf: 0, k }
 }

@@ -10,6 +10,7 @@ use super::compile::Action::{Allow, Errno};
 use super::compile::Test::{HasAny, Is, IsNot, MaskedIs, NotNull};
 use super::compile::{Rule, Test};
 
+/// Rows of a table: `call tests => action, "reason";`, the call by its name in the `number` module where it stands.
 macro_rules! rules {
     ($($name:ident $tests:expr => $action:expr, $reason:literal;)*) => {
         &[$(Rule {
@@ -22,11 +23,13 @@ macro_rules! rules {
     };
 }
 
+pub(super) use rules;
+
 /// Numbers that `libc` lacks, beside those that it has. All are the same on x86_64 and aarch64 (the generic table
 /// from 424 on) but for the older ones, which come from `libc`.
-mod number {
+pub(super) mod number {
     #![allow(non_upper_case_globals, missing_docs, reason = "the names are the kernel's")]
-    pub(super) use libc::{
+    pub(in super::super) use libc::{
         SYS_acct as acct, SYS_add_key as add_key, SYS_bpf as bpf, SYS_chroot as chroot,
         SYS_clone as clone, SYS_clone3 as clone3, SYS_delete_module as delete_module,
         SYS_fanotify_init as fanotify_init, SYS_fchmod as fchmod, SYS_fchmodat as fchmodat,
@@ -56,15 +59,16 @@ mod number {
         SYS_swapon as swapon, SYS_syslog as syslog, SYS_umount2 as umount2, SYS_unshare as unshare,
         SYS_userfaultfd as userfaultfd, SYS_vhangup as vhangup,
     };
-    pub(super) const kexec_file_load: i64 = if cfg!(target_arch = "x86_64") { 320 } else { 294 };
-    pub(super) const open_tree_attr: i64 = 467;
-    pub(super) const fchmodat2: i64 = 452;
-    pub(super) const file_setattr: i64 = 469;
+    pub(in super::super) const kexec_file_load: i64 =
+        if cfg!(target_arch = "x86_64") { 320 } else { 294 };
+    pub(in super::super) const open_tree_attr: i64 = 467;
+    pub(in super::super) const fchmodat2: i64 = 452;
+    pub(in super::super) const file_setattr: i64 = 469;
     // Calls that only x86_64 has; -1 is no call, and compiles to no rule.
-    pub(super) const chmod: i64 = if cfg!(target_arch = "x86_64") { 90 } else { -1 };
-    pub(super) const creat: i64 = if cfg!(target_arch = "x86_64") { 85 } else { -1 };
-    pub(super) const open: i64 = if cfg!(target_arch = "x86_64") { 2 } else { -1 };
-    pub(super) const mknod: i64 = if cfg!(target_arch = "x86_64") { 133 } else { -1 };
+    pub(in super::super) const chmod: i64 = if cfg!(target_arch = "x86_64") { 90 } else { -1 };
+    pub(in super::super) const creat: i64 = if cfg!(target_arch = "x86_64") { 85 } else { -1 };
+    pub(in super::super) const open: i64 = if cfg!(target_arch = "x86_64") { 2 } else { -1 };
+    pub(in super::super) const mknod: i64 = if cfg!(target_arch = "x86_64") { 133 } else { -1 };
 }
 
 /// `CLONE_NEWNS`, `NEWCGROUP`, `NEWUTS`, `NEWIPC`, `NEWUSER`, `NEWPID`, `NEWNET` (clone(2)).
@@ -106,18 +110,18 @@ const PRIO_USER: u32 = 2;
 /// `IOPRIO_WHO_USER` (ioprio_set(2)).
 const IOPRIO_USER: u32 = 3;
 
-const AF_UNIX: u32 = 1;
+pub(super) const AF_UNIX: u32 = 1;
 const AF_INET: u32 = 2;
 const AF_INET6: u32 = 10;
 const AF_NETLINK: u32 = 16;
 const NETLINK_ROUTE: u32 = 0;
 
 /// The part of a socket's type that is no flag (`SOCK_TYPE_MASK` of the kernel).
-const TYPE: u32 = 0xf;
-const SOCK_DGRAM: u32 = 2;
-const SOCK_RAW: u32 = 3;
+pub(super) const TYPE: u32 = 0xf;
+pub(super) const SOCK_DGRAM: u32 = 2;
+pub(super) const SOCK_RAW: u32 = 3;
 
-const NO_TESTS: &[Test] = &[];
+pub(super) const NO_TESTS: &[Test] = &[];
 const ANOTHER_PROCESS: &[Test] = &[IsNot(0, 0)];
 
 /// Rows for every confined mode.
@@ -190,15 +194,8 @@ pub const ALWAYS: &[Rule] = rules! {
     openat2 NO_TESTS => Errno(ENOSYS), "its mode is behind a pointer; programs fall back to openat";
     mknod &[HasAny(1, S_ISUID)] => Errno(EPERM), "as chmod";
     mknodat &[HasAny(2, S_ISUID)] => Errno(EPERM), "as chmod";
-    prlimit64 &[IsNot(0, 0), NotNull(2)] => Errno(EPERM), "limits of another process can kill it";
     setpriority &[Is(0, PRIO_USER)] => Errno(EPERM), "re-nices every process of the user";
-    setpriority &[IsNot(1, 0)] => Errno(EPERM), "re-nices another process";
     ioprio_set &[Is(0, IOPRIO_USER)] => Errno(EPERM), "as setpriority";
-    ioprio_set &[IsNot(1, 0)] => Errno(EPERM), "as setpriority";
-    sched_setaffinity ANOTHER_PROCESS => Errno(EPERM), "schedules another process";
-    sched_setattr ANOTHER_PROCESS => Errno(EPERM), "as sched_setaffinity";
-    sched_setparam ANOTHER_PROCESS => Errno(EPERM), "as sched_setaffinity";
-    sched_setscheduler ANOTHER_PROCESS => Errno(EPERM), "as sched_setaffinity";
     process_mrelease NO_TESTS => Errno(EPERM), "takes another process's memory";
     personality &[Is(0, 0)] => Allow, "the default";
     personality &[Is(0, 0x8)] => Allow, "a 32-bit machine's name, as `setarch` asks for it";
@@ -219,6 +216,8 @@ pub const ALWAYS: &[Rule] = rules! {
     msgsnd NO_TESTS => Errno(EPERM), "as shmget";
     msgrcv NO_TESTS => Errno(EPERM), "as shmget";
     msgctl NO_TESTS => Errno(EPERM), "as shmget";
+    setpriority &[IsNot(0, 0), IsNot(1, 0)] => Errno(EPERM), "re-nices a group of processes";
+    ioprio_set &[IsNot(0, 1), IsNot(1, 0)] => Errno(EPERM), "as setpriority";
     mq_open NO_TESTS => Errno(EPERM), "queues are the machine's: made outside every root, and other programs' are read";
     mq_unlink NO_TESTS => Errno(EPERM), "removes queues of the user's other programs";
 };
@@ -254,4 +253,15 @@ pub const UNSCOPED: &[Rule] = rules! {
     process_madvise NO_TESTS => Errno(EPERM), "as ptrace";
     pidfd_getfd NO_TESTS => Errno(EPERM), "as ptrace";
     kcmp NO_TESTS => Errno(EPERM), "as ptrace";
+};
+
+/// Rows where there is no observer, which could tell a command's own processes from others.
+pub const UNOBSERVED: &[Rule] = rules! {
+    prlimit64 &[IsNot(0, 0), NotNull(2)] => Errno(EPERM), "limits of another process can kill it";
+    setpriority &[IsNot(1, 0)] => Errno(EPERM), "re-nices another process";
+    ioprio_set &[IsNot(1, 0)] => Errno(EPERM), "as setpriority";
+    sched_setaffinity ANOTHER_PROCESS => Errno(EPERM), "schedules another process";
+    sched_setattr ANOTHER_PROCESS => Errno(EPERM), "as sched_setaffinity";
+    sched_setparam ANOTHER_PROCESS => Errno(EPERM), "as sched_setaffinity";
+    sched_setscheduler ANOTHER_PROCESS => Errno(EPERM), "as sched_setaffinity";
 };

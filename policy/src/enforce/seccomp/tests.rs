@@ -7,6 +7,7 @@ use super::*;
 const X86_64: u32 = 0xc000_003e;
 const NATIVE: u32 = if cfg!(target_arch = "x86_64") { X86_64 } else { 0xc000_00b7 };
 const ALLOW: u32 = 0x7fff_0000;
+const OBSERVED: u32 = 0x7fc0_0000;
 
 /// Runs classic BPF over `struct seccomp_data`.
 fn run(filter: &[Instruction], architecture: u32, number: u32, arguments: [u64; 6]) -> u32 {
@@ -41,34 +42,37 @@ fn code(action: Action) -> u32 {
     match action {
         Action::Allow => ALLOW,
         Action::Errno(number) => 0x0005_0000 | number.unsigned_abs(),
+        Action::Observe(_) => OBSERVED,
     }
 }
 
 /// What the table says, read without the compiler.
 fn expected(rules: &[Rule], number: i64, arguments: [u64; 6]) -> u32 {
-    let word = |argument: u8| (arguments[usize::from(argument)] & 0xffff_ffff) as u32;
-    let holds = |test: &Test| match *test {
-        Test::Is(argument, value) => word(argument) == value,
-        Test::IsNot(argument, value) => word(argument) != value,
-        Test::HasAny(argument, mask) => word(argument) & mask != 0,
-        Test::MaskedIs(argument, mask, value) => word(argument) & mask == value,
-        Test::NotNull(argument) => arguments[usize::from(argument)] != 0,
-    };
-    rules
-        .iter()
-        .find(|rule| rule.number == number && rule.tests.iter().all(holds))
-        .map_or(ALLOW, |rule| code(rule.action))
+    let number = i32::try_from(number).unwrap();
+    let call = TrappedCall { number, arguments, ..TrappedCall::default() };
+    decide(rules, &call).map_or(ALLOW, |rule| code(rule.action))
+}
+
+fn unobserved(network: Network) -> Selection {
+    Selection { network, scoped: true, observer: Observer::Off }
+}
+
+fn observed(network: Network) -> Selection {
+    Selection { network, scoped: true, observer: Observer::On }
 }
 
 fn selections() -> impl Iterator<Item = Selection> {
-    Network::ALL
-        .into_iter()
-        .flat_map(|network| [true, false].map(|scoped| Selection { network, scoped }))
+    let observers = [Observer::On, Observer::WithoutSockets, Observer::Off];
+    let kinds =
+        observers.into_iter().flat_map(|observer| [true, false].map(|scoped| (observer, scoped)));
+    Network::ALL.into_iter().flat_map(move |network| {
+        kinds.clone().map(move |(observer, scoped)| Selection { network, scoped, observer })
+    })
 }
 
 #[test]
 fn foreign_architectures_and_x32_numbers_are_refused() {
-    let filter = filter(Selection { network: Network::Full, scoped: true });
+    let filter = filter(unobserved(Network::Full));
     let i386 = 0x4000_0003;
     assert_eq!(run(&filter, i386, 5, [0; 6]), code(Action::Errno(libc::EPERM)));
     assert_eq!(run(&filter, NATIVE, 0x4000_0000 | 59, [0; 6]), code(Action::Errno(libc::ENOSYS)));
@@ -77,7 +81,7 @@ fn foreign_architectures_and_x32_numbers_are_refused() {
 
 #[test]
 fn upper_halves_of_int_arguments_are_noise() {
-    let filter = filter(Selection { network: Network::Full, scoped: true });
+    let filter = filter(unobserved(Network::Full));
     let refused = code(Action::Errno(libc::EPERM));
     let noise = 0xdead_beef_0000_0000;
     assert_eq!(verdict(&filter, libc::SYS_ioctl, [0, noise | 0x5412, 0, 0, 0, 0]), refused);
@@ -89,8 +93,8 @@ fn upper_halves_of_int_arguments_are_noise() {
 
 #[test]
 fn sockets_follow_the_network() {
-    let full = filter(Selection { network: Network::Full, scoped: true });
-    let none = filter(Selection { network: Network::None, scoped: true });
+    let full = filter(unobserved(Network::Full));
+    let none = filter(unobserved(Network::None));
     let (access, family) =
         (code(Action::Errno(libc::EACCES)), code(Action::Errno(libc::EAFNOSUPPORT)));
     let socket = |filter: &[Instruction], family: u64, kind: u64, protocol: u64| {
@@ -136,6 +140,56 @@ fn every_rule_has_a_reason_and_is_reached() {
         }
         assert!(filter(selection).len() <= 4096);
     }
+}
+
+#[test]
+fn the_observer_sees_writing_and_no_reading() {
+    let filter = filter(observed(Network::Full));
+    let open = |flags: i32| verdict(&filter, libc::SYS_openat, [0, 0, flags as u64, 0, 0, 0]);
+    let reads =
+        [libc::O_RDONLY, libc::O_DIRECTORY, libc::O_NOFOLLOW | libc::O_CLOEXEC, libc::O_PATH];
+    assert_eq!(reads.map(open), [ALLOW; 4]);
+    let writes = [
+        libc::O_WRONLY,
+        libc::O_RDWR,
+        libc::O_RDONLY | libc::O_TRUNC,
+        libc::O_RDONLY | libc::O_CREAT,
+        libc::O_TMPFILE | libc::O_WRONLY,
+    ];
+    assert_eq!(writes.map(open), [OBSERVED; 5]);
+    for call in [
+        libc::SYS_read,
+        libc::SYS_write,
+        libc::SYS_close,
+        libc::SYS_execve,
+        libc::SYS_wait4,
+        libc::SYS_sendmsg,
+    ] {
+        assert_eq!(verdict(&filter, call, [1; 6]), ALLOW, "call {call}");
+    }
+}
+
+#[test]
+fn with_an_observer_unix_streams_can_be_made_and_datagrams_are_told() {
+    for network in [Network::Full, Network::None] {
+        let filter = filter(observed(network));
+        let socket = |kind: u64| verdict(&filter, libc::SYS_socket, [1, kind, 0, 0, 0, 0]);
+        assert_eq!([1, 2, 3, 5].map(socket), [ALLOW, OBSERVED, OBSERVED, ALLOW], "{network}");
+        assert_eq!(verdict(&filter, libc::SYS_connect, [3, 1, 16, 0, 0, 0]), OBSERVED);
+    }
+}
+
+/// A second listener would answer for ours: refused even where nobody listens any more (the kernel answers ENOSYS then).
+#[test]
+fn no_other_listener_can_be_installed() {
+    let filter = filter(observed(Network::Full));
+    assert_eq!(verdict(&filter, libc::SYS_seccomp, [1, 1 << 3, 0, 0, 0, 0]), OBSERVED);
+    let rules = rules(observed(Network::Full));
+    let call =
+        TrappedCall { number: 317, arguments: [1, 1 << 3, 0, 0, 0, 0], ..TrappedCall::default() };
+    let refused = Action::Observe(trap::Trap::Refused(libc::EPERM));
+    #[cfg(target_arch = "x86_64")]
+    assert_eq!(decide(&rules, &call).map(|rule| rule.action), Some(refused));
 }
 
 proptest! {

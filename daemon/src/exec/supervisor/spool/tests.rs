@@ -117,6 +117,38 @@ fn what_cannot_be_kept_is_counted_and_the_pipe_is_emptied() {
 }
 
 #[test]
+fn what_cannot_go_to_disk_at_the_end_is_lost_to_those_who_come_later_only() {
+    let mut case = Case::new("unkept", 64 << 20);
+    let path = std::mem::replace(&mut case.spool.path, "/nonexistent/folder/stdout".into());
+    case.write(b"hello");
+    let lost = Lost { bytes: 5, error: "ENOENT".to_owned() };
+    assert_eq!(case.spool.persist(), Err(lost));
+    assert_eq!(case.spool.end(), StreamEnd { bytes: 5, ..StreamEnd::default() });
+    assert_eq!(case.read(0, 100), (b"hello".to_vec(), 0, 0));
+    case.spool.path = path.clone();
+    assert_eq!(case.spool.persist(), Ok(()));
+    let file = Some(path.clone());
+    assert_eq!(case.spool.end(), StreamEnd { bytes: 5, file, ..StreamEnd::default() });
+    assert_eq!(std::fs::read(path).unwrap(), b"hello");
+}
+
+#[test]
+fn a_descriptor_that_cannot_be_handed_over_loses_what_no_file_holds() {
+    let error = std::io::Error::from(Errno::MFILE);
+    let mut case = Case::new("given-up", 64 << 20);
+    case.write(b"hello");
+    let kept = case.spool.end();
+    case.spool.persist().unwrap();
+    case.spool.give_up(&error);
+    assert_eq!((kept.lost, case.spool.end().lost), (None, None), "it stands in its file");
+    let mut case = Case::new("given-up-memory", 64 << 20);
+    case.write(b"hello");
+    case.spool.give_up(&error);
+    let lost = Lost { bytes: 5, error: "EMFILE".to_owned() };
+    assert_eq!(case.spool.end().lost, Some(lost));
+}
+
+#[test]
 fn a_closed_pipe_is_told_from_an_empty_one() {
     let Case { mut spool, pipe, writer, mut buffer, .. } = Case::new("closed", 64 << 20);
     assert_eq!(spool.take(pipe.as_fd(), &mut buffer), Taken::Nothing);

@@ -1,10 +1,12 @@
 //! What arguments of `bash` mean and how faults in them read.
 
+use brattice_policy::Limits;
 use brattice_protocol::session::ToolsetName;
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::toolset::Toolset;
 
 fn parse_with(
     name: ToolsetName,
@@ -13,7 +15,7 @@ fn parse_with(
 ) -> Result<BashArguments, String> {
     let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
     let disabled: Vec<String> = disabled.iter().map(|name| (*name).to_owned()).collect();
-    let tools = SessionTools::of(Toolset::of(name), &disabled);
+    let tools = SessionTools::of(Toolset::of(name), &disabled, &Limits::default());
     parse_bash(tools, &arguments).map_err(|fault| fault.to_string())
 }
 
@@ -344,7 +346,7 @@ proptest! {
                     match parsed.placement {
                         Placement::Foreground(Timeout { limit, .. }) => {
                             prop_assert!(limit > Duration::ZERO);
-                            prop_assert!(limit <= Toolset::of(name).limits.max);
+                            prop_assert!(limit <= Toolset::of(name).times(&Limits::default()).limits.max);
                         }
                         Placement::Background(limit) => {
                             prop_assert!(limit.is_none_or(|limit| limit > Duration::ZERO));

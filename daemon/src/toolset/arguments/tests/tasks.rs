@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use brattice_policy::Limits;
 use brattice_protocol::session::ToolsetName;
 use proptest::prelude::*;
 use serde_json::json;
@@ -16,7 +17,8 @@ type Parse<T> = fn(SessionTools<'_>, &Map<String, Value>) -> Result<T, ArgumentF
 
 fn parse<T>(name: ToolsetName, parse: Parse<T>, arguments: Value) -> Result<T, String> {
     let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
-    parse(SessionTools::of(Toolset::of(name), &[]), &arguments).map_err(|fault| fault.to_string())
+    parse(SessionTools::of(Toolset::of(name), &[], &Limits::default()), &arguments)
+        .map_err(|fault| fault.to_string())
 }
 
 fn output(name: ToolsetName, arguments: Value) -> Result<TaskOutputArguments, String> {

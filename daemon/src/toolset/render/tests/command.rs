@@ -20,6 +20,7 @@ struct Case {
     stderr: Vec<u8>,
     timeout: Timeout,
     fate: CallFate,
+    escalation: Option<Escalation>,
 }
 
 fn layers() -> LayerReport {
@@ -45,6 +46,7 @@ fn printed(stdout: &[u8], stderr: &[u8]) -> Case {
             stderr: Some(stream(stderr.len())),
             leftovers: None,
             unkillable: Vec::new(),
+            denials: None,
             mode: Mode::WorkspaceWrite,
             layers: layers().into(),
         },
@@ -52,6 +54,7 @@ fn printed(stdout: &[u8], stderr: &[u8]) -> Case {
         stderr: stderr.to_vec(),
         timeout: Timeout { limit: Duration::from_millis(1500), origin: TimeoutOrigin::AsAsked },
         fate: CallFate::Finished,
+        escalation: None,
     }
 }
 
@@ -95,6 +98,7 @@ impl Case {
                 stderr: &tail(&self.stderr),
                 timeout: self.timeout,
                 fate: self.fate,
+                escalation: self.escalation,
             },
         )
     }
@@ -438,6 +442,7 @@ fn the_outcome_holds_every_fact() {
         stderr: Some(whole(0)),
         denials: Vec::new(),
         denials_total: None,
+        denials_ambient: 0,
         unobserved: None,
         sandbox: SandboxFacts {
             mode: Mode::WorkspaceWrite,
@@ -470,4 +475,47 @@ proptest! {
         let text = case.standard();
         prop_assert!(text.chars().all(|c| matches!(c, '\n' | '\t') || !c.is_control()), "{:?}", text);
     }
+}
+
+#[test]
+fn denials_stand_between_what_is_left_and_the_limit() {
+    use super::super::denied::Refusal;
+    use crate::exec::denials::tests::{denials, record};
+
+    let mut case = printed(b"out\n", b"").signaled(Cause::TimedOut, 9).clamped();
+    case.end.leftovers =
+        Some(Leftovers { count: 2, processes: Vec::new(), fate: LeftoverFate::Stopped });
+    case.end.denials = Some(denials(&[record(1, "/etc/hosts", 3), record(2, "/etc/a", 1)]));
+    case.escalation = Some(Escalation::Final(Refusal::Disabled));
+    let rest = "[sandbox: final: approval prompts are disabled]\n[timeout clamped to 600000ms]\n\
+                [timed out after 600000ms]\n[killed by signal: SIGKILL]";
+    let head = "out\n[stopped 2 processes left running]\n\
+                [sandbox: file access denied under workspace-write mode]\n";
+    assert_eq!(
+        case.standard(),
+        format!("{head}denied: write /etc/hosts\ndenied: write /etc/a\n{rest}")
+    );
+    assert_eq!(case.dsh(), format!("{head}{rest}"));
+    let outcome = case.render(ToolsetName::Standard).outcome;
+    assert_eq!((outcome.denials.len(), outcome.denials_total), (2, Some(4)));
+    assert_eq!((outcome.denials_ambient, outcome.unobserved), (0, Some(0)));
+}
+
+#[test]
+fn a_success_can_have_denials_and_ambient_ones_are_only_counted() {
+    use crate::exec::denials::Denials;
+    use crate::exec::denials::tests::{denials, record};
+
+    let with = |denials| printed(b"", b"").ended(|end| end.denials = Some(denials));
+    assert_eq!(
+        with(denials(&[record(1, "/etc/hosts", 1)])).standard(),
+        "(no output)\n[sandbox: file access denied under workspace-write mode]\ndenied: write /etc/hosts"
+    );
+    let ambient = with(Denials { ambient: 3, unobserved: 2, ..Denials::default() });
+    let Rendered { text, outcome, .. } = ambient.render(ToolsetName::Standard);
+    assert_eq!(text, "(no output)");
+    assert_eq!((outcome.denials.len(), outcome.denials_total), (0, Some(0)));
+    assert_eq!((outcome.denials_ambient, outcome.unobserved), (3, Some(2)));
+    let unknown = printed(b"", b"").render(ToolsetName::Standard).outcome;
+    assert_eq!((unknown.denials_total, unknown.unobserved), (None, None));
 }

@@ -24,6 +24,7 @@ pub(super) fn end() -> TaskEnd {
         stderr: Some(StreamEnd::default()),
         leftovers: None,
         unkillable: Vec::new(),
+        denials: None,
         mode: Mode::WorkspaceWrite,
         layers: Default::default(),
     }

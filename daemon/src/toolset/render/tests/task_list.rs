@@ -23,10 +23,12 @@ fn running(number: u64, command: &str) -> TaskSummary {
         command: command.to_owned(),
         started: NOW - 5_250,
         ended: None,
+        timeout_ms: None,
         bytes: 0,
         last_output: None,
         cpu_ms: 0,
         processes: 1,
+        denials_total: None,
     }
 }
 
@@ -148,10 +150,12 @@ fn other_ends_have_their_words_too() {
         ..ended(2, Cause::Lost, None, None)
     };
     let unknown = TaskSummary { cause: None, ..ended(3, Cause::Exited, None, None) };
+    let limited =
+        TaskSummary { timeout_ms: Some(1_500), ..ended(1, Cause::TimedOut, None, Some("SIGTERM")) };
     assert_eq!(
-        dsh(&[ended(1, Cause::TimedOut, None, Some("SIGTERM")), lost, unknown]),
+        dsh(&[limited, lost, unknown]),
         "\
-bash-1 [bash] killed, timed out — sleep 300
+bash-1 [bash] killed, timed out after 1500ms — sleep 300
 bash-2 [bash] failed, lost: the session's supervisor died — sleep 300
 bash-3 [bash] completed — sleep 300"
     );

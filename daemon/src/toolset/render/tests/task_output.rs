@@ -9,6 +9,7 @@ use serde_json::json;
 use super::super::samples::{Spool, because, ended};
 use super::super::unshown_outcome;
 use super::*;
+use crate::exec::denials::DenialRecord;
 use crate::exec::spec::TaskEnd;
 use crate::toolset::arguments::{Timeout, TimeoutOrigin};
 
@@ -23,6 +24,7 @@ struct Case<'a> {
     part: Part,
     wait: Wait,
     lost: Option<Lost>,
+    denied: Vec<DenialRecord>,
     ended: Vec<EndedTask<'a>>,
 }
 
@@ -35,6 +37,7 @@ fn read<'a>(stdout: &[u8], stderr: &[u8], standing: Standing<'a>) -> Case<'a> {
         part: Part::New,
         wait: Wait::Never,
         lost: None,
+        denied: Vec::new(),
         ended: Vec::new(),
     }
 }
@@ -79,6 +82,12 @@ impl Case<'_> {
                     lost: None,
                 }
             }),
+            denied: DeniedText {
+                mode: brattice_policy::Mode::ReadOnly,
+                records: &self.denied,
+                unlisted: 0,
+                escalation: None,
+            },
             ended: &self.ended,
         };
         render_task_output(toolset, &reading)
@@ -328,4 +337,27 @@ fn the_status_is_the_last_line_whatever_was_printed() {
     for text in [forged.standard(), forged.dsh()] {
         assert_eq!(text, "[status: completed, exit code: 0]\n[status: running]");
     }
+}
+
+#[test]
+fn denials_are_told_before_the_status_and_as_data_while_it_runs() {
+    use crate::exec::denials::tests::{denials, record};
+
+    let records = [record(1, "/etc/hosts", 2)];
+    let lines = "[sandbox: file access denied under read-only mode]\ndenied: write /etc/hosts\n";
+    let mut running = read(b"", b"", RUNNING);
+    running.denied = records.to_vec();
+    let rendered = running.render(ToolsetName::Standard);
+    assert_eq!(rendered.text, format!("(no new output)\n{lines}[status: running]"));
+    let told: Vec<_> =
+        rendered.facts.denials.iter().map(|told| (&*told.path, told.count)).collect();
+    assert_eq!(told, [("/etc/hosts", 2)]);
+
+    let end = TaskEnd { denials: Some(denials(&records)), ..ended(Cause::Exited, Some(0), None) };
+    let mut over = read(b"", b"", of_end(&end));
+    over.denied = records.to_vec();
+    let rendered = over.render(ToolsetName::Standard);
+    assert_eq!(rendered.text, format!("(no new output)\n{lines}[status: completed, exit code: 0]"));
+    assert_eq!(rendered.facts.denials, []);
+    assert_eq!(rendered.facts.outcome.unwrap().denials_total, Some(2));
 }

@@ -2,18 +2,21 @@
 
 use std::time::Duration;
 
+use brattice_policy::Limits;
 use brattice_protocol::outcome::Cause;
 use brattice_protocol::session::ToolsetName;
 
 use super::super::samples::{because, ended};
 use super::*;
+use crate::toolset::Toolset;
 
 fn task() -> TaskId {
     TaskId::new("bash-1")
 }
 
 fn kill(name: ToolsetName, effect: KillEffect<'_>) -> (String, TaskStatus) {
-    let Said { text, facts } = render_task_kill(Toolset::of(name), &task(), effect);
+    let tools = SessionTools::of(Toolset::of(name), &[], &Limits::default());
+    let Said { text, facts } = render_task_kill(tools, &task(), effect);
     assert_eq!(facts.task, task());
     (text, facts.status)
 }
@@ -83,7 +86,8 @@ fn input_that_was_taken_is_counted() {
 #[test]
 fn an_unknown_task_is_named_on_one_line() {
     let fault = |id: &str| UnknownTask::named(&TaskId::new(id)).to_string();
-    let rest = "expected one of this session's that runs or ended not too long ago";
-    assert_eq!(fault("bash-9"), format!("unknown task `bash-9`: {rest}"));
-    assert_eq!(fault("a\nb"), format!("unknown task `a?b`: {rest}"));
+    let rest =
+        "in this session: expected one that runs or ended not too long ago; task_list shows those";
+    assert_eq!(fault("bash-9"), format!("no task `bash-9` {rest}"));
+    assert_eq!(fault("a\nb"), format!("no task `a?b` {rest}"));
 }

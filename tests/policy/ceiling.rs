@@ -1,0 +1,80 @@
+//! The operator's ceiling: it bounds the user's file, sessions at their opening, and those that are open.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+
+use brattice_protocol::ErrorCode;
+use brattice_tests::World;
+use serde_json::json;
+
+use crate::worlds::{configured, operator, operators, root, with_operator, write};
+
+#[test]
+fn it_bounds_the_users_file_and_the_session() {
+    let user = "[session]\nmode = \"danger-full-access\"\napproval = \"ask\"\n\
+                [[rule]]\nargv = [\"make\"]\ndecision = \"ask\"\nreason = \"slow\"\n";
+    let ceiling = "[ceiling]\nmax_mode = \"workspace-write\"\napproval = \"never\"\n";
+    let world = with_operator(configured(user), ceiling).start();
+    let opened = world.wire().request("session.open", json!({"workspace": world.ws()})).unwrap();
+    assert_eq!(opened["mode"], "workspace-write");
+    let session = world.session("read-only").open();
+    session.run("make").holds("slow, which needs an approval, and approval prompts are disabled");
+    let error = session.request("session.update", json!({"mode": "danger-full-access"}));
+    let error = error.unwrap_err();
+    assert!(error.is(ErrorCode::Refused), "{error:?}");
+    session.request("session.update", json!({"mode": "workspace-write"})).unwrap();
+    world.finish();
+}
+
+#[test]
+fn one_that_is_narrowed_holds_for_what_starts_in_open_sessions() {
+    let world =
+        with_operator(World::builder(), "[ceiling]\nmax_mode = \"workspace-write\"\n").start();
+    let path = operators(&root(&world));
+    let session = world.session("workspace-write").open();
+    session.run("touch one").exits(0);
+    let running = session.begin(json!({
+        "command": "touch started; until [ -e ../ws/go ]; do sleep 0.05; done; touch two"
+    }));
+    brattice_tests::eventually("it runs", || world.ws().join("started").exists().then_some(()));
+
+    write(&path, "[ceiling]\nmax_mode = \"read-only\"\n");
+    operator(&world, "daemon.reload").unwrap();
+    session.run("touch three").exits(1);
+    let shown = session.request("policy.show", json!({})).unwrap();
+    assert_eq!(shown["mode"], "read-only");
+    let error = session.request("session.update", json!({"mode": "workspace-write"})).unwrap_err();
+    assert!(error.is(ErrorCode::Refused), "{error:?}");
+    world.file("go", "");
+    session.end(running).exits(0);
+    assert!(world.ws().join("two").exists(), "what ran kept what it had");
+
+    write(&path, "");
+    operator(&world, "daemon.reload").unwrap();
+    session.run("touch four").exits(0);
+    let error =
+        session.request("session.update", json!({"mode": "danger-full-access"})).unwrap_err();
+    assert!(error.is(ErrorCode::Refused), "a wider one widens nothing that is open: {error:?}");
+    world.finish();
+}
+
+#[test]
+fn one_that_others_could_change_is_refused_and_the_one_before_holds_on() {
+    let world =
+        with_operator(World::builder(), "[ceiling]\nmax_mode = \"workspace-write\"\n").start();
+    let path = operators(&root(&world));
+    write(&path, "");
+    fs::set_permissions(&path, Permissions::from_mode(0o666)).unwrap();
+    let error = operator(&world, "daemon.reload").unwrap_err();
+    assert_eq!(
+        error.message,
+        "the operator's configuration /etc/brattice/config.toml is not only root's to change (owner 0, mode 0666); \
+         run chown root and chmod go-w on it"
+    );
+    let error = world.session("danger-full-access").try_open().err().unwrap();
+    assert_eq!(
+        error.message,
+        "mode danger-full-access is beyond this daemon's ceiling, workspace-write"
+    );
+    world.finish();
+}
