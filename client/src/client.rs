@@ -3,12 +3,12 @@
 //! The typed methods are in [`crate::methods`], the tasks behind the connection in [`crate::connection`].
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use brattice_protocol::codec::{self, MAX_MESSAGE};
-use brattice_protocol::hello::{Hello, HelloParams, Peer, Watch};
+use brattice_protocol::hello::{Answers, Hello, HelloParams, Peer, Watch};
 use brattice_protocol::{Message, Notification, PROTOCOL, Request, RequestId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -17,6 +17,7 @@ use tokio::sync::{broadcast, mpsc};
 use tokio::task::AbortHandle;
 
 use crate::ClientError;
+use crate::approvals::{self, ApprovalQuestion, Approvals};
 use crate::connection::{self, Pending};
 use crate::notifications::{self, Notifications};
 
@@ -27,14 +28,15 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 const QUEUE: usize = 16;
 
 /// What a client says of itself in `hello`.
-///
-/// This version declares no answers: a request that the daemon sends to the client is refused by the library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectOptions {
     /// The program that connects, for the daemon's log.
     pub client: Peer,
     /// What the client wants to be told; see [`Client::notifications`].
     pub watch: Vec<Watch>,
+    /// What the client puts to a person; see [`Client::approvals`]. A request that it did not declare is refused by the
+    /// library.
+    pub answers: Vec<Answers>,
 }
 
 impl ConnectOptions {
@@ -43,7 +45,15 @@ impl ConnectOptions {
         ConnectOptions {
             client: Peer { name: name.into(), version: version.into() },
             watch: Vec::new(),
+            answers: Vec::new(),
         }
+    }
+
+    /// The same, and answering approvals.
+    #[must_use]
+    pub fn answering_approvals(mut self) -> Self {
+        self.answers.push(Answers::Approval);
+        self
     }
 
     /// The same, and watching.
@@ -69,6 +79,7 @@ struct Shared {
     lines: mpsc::Sender<Vec<u8>>,
     ring: broadcast::WeakSender<Notification>,
     next_id: AtomicI64,
+    approvals: Mutex<Option<Approvals>>,
     reader: AbortHandle,
 }
 
@@ -87,11 +98,11 @@ impl Client {
         let stream = UnixStream::connect(socket)
             .await
             .map_err(|source| ClientError::Connect { path: socket.to_owned(), source })?;
-        let shared = Arc::new(Shared::over(stream));
+        let shared = Arc::new(Shared::over(stream, &options.answers));
         let params = HelloParams {
             protocol: PROTOCOL,
             client: options.client,
-            answers: Vec::new(),
+            answers: options.answers,
             watch: options.watch,
         };
         let hello: Hello =
@@ -115,6 +126,12 @@ impl Client {
         Notifications::of(&self.shared.ring)
     }
 
+    /// The daemon's questions to this client, which it declared to answer. They are handed out once, for each has one
+    /// answer; `None` after that, and where it declared none.
+    pub fn approvals(&self) -> Option<Approvals> {
+        self.shared.approvals.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
     /// Sends any request and waits for its answer. Answers may come in any order; a future that is dropped gives up
     /// the answer, it cancels nothing.
     ///
@@ -130,16 +147,21 @@ impl Client {
 }
 
 impl Shared {
-    fn over(stream: UnixStream) -> Self {
+    fn over(stream: UnixStream, answers: &[Answers]) -> Self {
         let (read_half, write_half) = stream.into_split();
         let pending = Arc::new(Pending::new());
         let (lines, queue) = mpsc::channel(QUEUE);
         let (ring, _) = broadcast::channel(notifications::CAPACITY);
         let weak_ring = ring.downgrade();
-        let reading = connection::read(read_half, pending.clone(), ring, lines.downgrade());
+        let (questions, asked) = mpsc::channel::<ApprovalQuestion>(approvals::CAPACITY);
+        let from = connection::Asking { lines: lines.downgrade(), questions };
+        let reading = connection::read(read_half, pending.clone(), ring, from);
         let reader = tokio::spawn(reading).abort_handle();
         tokio::spawn(connection::write(write_half, pending.clone(), queue));
-        Shared { pending, lines, ring: weak_ring, next_id: AtomicI64::new(1), reader }
+        // What was not declared is declined, as nobody takes it.
+        let asked = answers.contains(&Answers::Approval).then(|| Approvals::of(asked));
+        let (next_id, approvals) = (AtomicI64::new(1), Mutex::new(asked));
+        Shared { pending, lines, ring: weak_ring, next_id, approvals, reader }
     }
 
     async fn request<P, R>(&self, method: &str, params: &P) -> Result<R, ClientError>

@@ -7,13 +7,14 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use brattice_protocol::codec::{self, DecodeError, MAX_MESSAGE};
-use brattice_protocol::{ErrorCode, Message, Notification, Request, RequestId, Response, RpcError};
+use brattice_protocol::{Message, Notification, Request, RequestId, Response, RpcError};
 use serde_json::Value;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::ClientError;
+use crate::approvals::ApprovalQuestion;
 
 /// Where a request's answer is delivered. The channel closes without one when the connection ends.
 type Slot = oneshot::Sender<Result<Value, RpcError>>;
@@ -105,7 +106,7 @@ pub(crate) async fn read(
     half: OwnedReadHalf,
     pending: Arc<Pending>,
     ring: broadcast::Sender<Notification>,
-    lines: mpsc::WeakSender<Vec<u8>>,
+    asking: Asking,
 ) {
     let mut reader = BufReader::with_capacity(64 << 10, half);
     let mut farewell = None;
@@ -117,7 +118,7 @@ pub(crate) async fn read(
             Ok(Some(Message::Response(response))) => deliver(&pending, response),
             // Nobody subscribed: then there is nobody to tell.
             Ok(Some(Message::Notification(told))) => drop(ring.send(told)),
-            Ok(Some(Message::Request(request))) => decline(&lines, request),
+            Ok(Some(Message::Request(request))) => asking.take(request),
             Ok(None) => break End::Closed,
             Err(end) => break end,
         }
@@ -150,14 +151,29 @@ fn deliver(pending: &Pending, response: Response) {
     }
 }
 
-/// This client declares in `hello` that it answers no questions, so a request to it is a mistake and is told so. A
-/// full queue drops the refusal: the asker has a deadline of its own.
-fn decline(lines: &mpsc::WeakSender<Vec<u8>>, request: Request) {
-    let message = format!("this client answers no {}", request.method);
-    let error = RpcError::numbered(RpcError::METHOD_NOT_FOUND, ErrorCode::Invalid, message);
-    let refusal = Message::Response(Response { id: Some(request.id), outcome: Err(error) });
-    if let Some(lines) = lines.upgrade() {
-        drop(lines.try_send(codec::encode(&refusal)));
+/// Where requests of the daemon go.
+pub(crate) struct Asking {
+    pub(crate) lines: mpsc::WeakSender<Vec<u8>>,
+    pub(crate) questions: mpsc::Sender<ApprovalQuestion>,
+}
+
+impl Asking {
+    /// Hands a question on. What is none, and what nobody takes, is refused; a full queue drops the refusal: the asker has
+    /// a deadline of its own.
+    fn take(&self, request: Request) {
+        let refused = match ApprovalQuestion::read(request, &self.lines) {
+            Ok(question) => match self.questions.try_send(question) {
+                Ok(()) => None,
+                Err(unasked) => {
+                    unasked.into_inner().decline("nobody takes this client's questions")
+                }
+            },
+            Err(refused) => Some(refused),
+        };
+        if let (Some((id, error)), Some(lines)) = (refused, self.lines.upgrade()) {
+            let refusal = Message::Response(Response { id: Some(id), outcome: Err(error) });
+            drop(lines.try_send(codec::encode(&refusal)));
+        }
     }
 }
 

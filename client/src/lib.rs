@@ -5,12 +5,14 @@
 //!  Client ──request──▶ queue ──▶ writer task ──▶ socket ──▶ daemon
 //!    ▲                                                        │
 //!    └── answer by id ◀── reader task ◀──────── socket ◀──────┘
+//!                              ├── questions to this client ──▶ Approvals (bounded; declined where nobody takes them)
 //!                              └── notifications ──▶ every Notifications (bounded; the oldest are dropped)
 //! ```
 //!
 //! The shapes are those of `brattice_protocol`, re-exported as [`protocol`]. Policy, words for people and exit
 //! statuses are the `brattice` command's business, not this library's.
 
+mod approvals;
 mod client;
 mod connection;
 mod error;
@@ -21,6 +23,7 @@ pub mod start;
 #[cfg(test)]
 mod tests;
 
+pub use approvals::{ApprovalQuestion, Approvals};
 pub use brattice_protocol as protocol;
 pub use brattice_protocol::location::{LocationError, Locations};
 pub use client::{Client, ConnectOptions};

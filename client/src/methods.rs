@@ -1,6 +1,7 @@
 //! A typed method for each method on the wire, in the contract's order.
 
 use brattice_protocol::SessionId;
+use brattice_protocol::approval::{ApprovalList, ApprovalSettled, RespondParams};
 use brattice_protocol::audit::{Tail, TailParams};
 use brattice_protocol::events::{WatchParams, Watching};
 use brattice_protocol::policy::{ExplainParams, Explanation, Policy, ShowParams};
@@ -62,6 +63,8 @@ methods! {
     policy_explain: "policy.explain", ExplainParams => Explanation;
     /// `policy.show`: the rules that hold a session's commands.
     policy_show: "policy.show", ShowParams => Policy;
+    /// `approval.respond`, on the control socket: the answer, unless somebody was faster.
+    approval_respond: "approval.respond", RespondParams => ApprovalSettled;
     /// `audit.tail`, on the control socket: lines of the audit log.
     audit_tail: "audit.tail", TailParams => Tail;
     /// `events.watch`, on the control socket: has events told as [`Notice::Event`](crate::Notice::Event) from now on.
@@ -101,6 +104,14 @@ impl Client {
     /// As [`Client::request`].
     pub async fn session_list(&self) -> Result<Vec<SessionSummary>, ClientError> {
         self.request("session.list", &Empty {}).await
+    }
+
+    /// `approval.list`, on the control socket: the questions that are open, the oldest first.
+    ///
+    /// # Errors
+    /// As [`Client::request`].
+    pub async fn approval_list(&self) -> Result<ApprovalList, ClientError> {
+        self.request("approval.list", &Empty {}).await
     }
 
     /// `daemon.status`, on the control socket.

@@ -4,9 +4,10 @@
 //! how many; it never holds up the connection, so answers arrive however slow a subscriber is.
 
 use brattice_protocol::Notification;
+use brattice_protocol::approval::{ApprovalRequest, ApprovalSettled};
 use brattice_protocol::events::{EventNotice, NOTIFICATION};
 use brattice_protocol::task::{TaskFinished, TaskStarted};
-use brattice_protocol::tools::{CallFinished, CallOutput, CallStarted};
+use brattice_protocol::tools::{CallFinished, CallOutput, CallStarted, ToolsChanged};
 use serde::de::DeserializeOwned;
 use tokio::sync::broadcast;
 
@@ -26,6 +27,12 @@ pub enum Notice {
     TaskStarted(TaskStarted),
     /// `task.finished`, likewise. As large as an outcome is, so it is kept apart.
     TaskFinished(Box<TaskFinished>),
+    /// `tools.changed`
+    ToolsChanged(ToolsChanged),
+    /// `approval.pending`, to operators that answer approvals. Kept apart for its size, too.
+    ApprovalPending(Box<ApprovalRequest>),
+    /// `approval.settled`, to whoever was told of the approval.
+    ApprovalSettled(ApprovalSettled),
     /// `event`, to operators that watch events.
     Event(EventNotice),
     /// A notification that this version does not know, or whose shape it does not know.
@@ -51,6 +58,11 @@ impl Notice {
             "call.finished" => typed(notification, Notice::CallFinished),
             "task.started" => typed(notification, Notice::TaskStarted),
             "task.finished" => typed(notification, Notice::TaskFinished),
+            "tools.changed" => typed(notification, Notice::ToolsChanged),
+            "approval.pending" => {
+                typed(notification, |request| Notice::ApprovalPending(Box::new(request)))
+            }
+            "approval.settled" => typed(notification, Notice::ApprovalSettled),
             NOTIFICATION => typed(notification, Notice::Event),
             _ => Notice::Other(notification),
         }

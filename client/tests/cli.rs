@@ -29,8 +29,20 @@ fn brattice(arguments: &[&str]) -> (Option<i32>, String, String) {
 fn help_names_every_command() {
     let (status, stdout, stderr) = brattice(&["--help"]);
     assert_eq!((status, stderr.as_str()), (Some(0), ""));
-    let commands =
-        ["run", "task", "call", "tools", "session", "policy", "doctor", "daemon", "completions"];
+    let commands = [
+        "run",
+        "task",
+        "call",
+        "tools",
+        "session",
+        "approvals",
+        "approve",
+        "reject",
+        "policy",
+        "doctor",
+        "daemon",
+        "completions",
+    ];
     for command in commands {
         assert!(stdout.contains(&format!("\n  {command} ")), "{command} is missing in:\n{stdout}");
     }

@@ -7,6 +7,7 @@ use std::error::Error;
 
 use brattice_protocol::{ErrorCode, RpcError};
 
+use crate::approval::RespondError;
 use crate::exec::RunError;
 use crate::session::{AccessError, KillError, OpenError, StartError, UpdateError, WorkspaceError};
 
@@ -49,9 +50,14 @@ impl From<OpenError> for RpcError {
             OpenError::Workspace(fault) => workspace(fault),
             OpenError::BeyondCeiling { ceiling, .. } => wire(ErrorCode::Refused, &error)
                 .hint(format!("ask for {ceiling} or a narrower mode")),
-            OpenError::Loopback => {
-                wire(ErrorCode::Refused, &error).hint("ask for network \"none\" or \"full\"")
-            }
+            OpenError::NobodyAsked => wire(ErrorCode::Refused, &error),
+            OpenError::Namespaces(_) => wire(ErrorCode::Refused, &error)
+                .hint("ask for network \"none\" or \"full\", configure no deny_read, or see brattice doctor"),
+            OpenError::Hidden { .. } => wire(ErrorCode::Refused, &error)
+                .hint("name another folder, or narrow deny_read in the configuration"),
+            OpenError::NoDevice(_) => wire(ErrorCode::Refused, &error)
+                .hint("correct [session] devices in the configuration"),
+            OpenError::Option(fault) => RpcError::new(ErrorCode::Invalid, fault.to_string()),
             OpenError::Full { .. } => wire(ErrorCode::Busy, &error).hint("close a session"),
             OpenError::Folder(_) => wire(ErrorCode::Unavailable, &error).hint(NEEDS_ROOM),
             OpenError::Unrecorded(error) => RpcError::from(error),
@@ -78,11 +84,22 @@ fn workspace(fault: &WorkspaceError) -> RpcError {
     wire(code, fault).hint(fault.hint())
 }
 
+impl From<RespondError> for RpcError {
+    fn from(error: RespondError) -> Self {
+        let code = match &error {
+            RespondError::Unknown(_) | RespondError::Settled(_) => ErrorCode::Refused,
+            RespondError::Refused { .. } => ErrorCode::Invalid,
+        };
+        wire(code, &error).hint("approval.list shows those that are open")
+    }
+}
+
 impl From<UpdateError> for RpcError {
     fn from(error: UpdateError) -> Self {
         match &error {
             UpdateError::BeyondCeiling { ceiling, .. } => wire(ErrorCode::Refused, &error)
                 .hint(format!("ask for {ceiling} or a narrower mode")),
+            UpdateError::NobodyAsked => wire(ErrorCode::Refused, &error),
             UpdateError::Closing(_) => wire(ErrorCode::UnknownSession, &error),
             UpdateError::Lost(_) => wire(ErrorCode::Unavailable, &error).hint(OPEN_A_NEW_ONE),
             UpdateError::Supervisor(error) => RpcError::from(error),
@@ -115,6 +132,9 @@ impl From<&StartError> for RpcError {
             }
             StartError::Full(_) => {
                 wire(ErrorCode::Busy, error).hint("stop a task, or close a session that has some")
+            }
+            StartError::NotPermitted(_) | StartError::BeyondCeiling { .. } => {
+                wire(ErrorCode::Refused, error)
             }
             StartError::Rule(_) => wire(ErrorCode::Refused, error),
             StartError::Unfit(_) => wire(ErrorCode::Refused, error).hint(OPEN_A_NEW_ONE),

@@ -10,11 +10,13 @@
 //! it has one thread, so no runtime and no other thread may exist by then. What a command line means is `arguments`'
 //! part.
 
+mod approval;
 mod arguments;
 mod audit;
 mod configuration;
 mod exec;
 mod fault;
+mod files;
 mod lock;
 mod logging;
 mod methods;
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
     match role.as_ref().and_then(|role| role.to_str()) {
         Some("supervise") => exec::supervisor_main(),
         Some("launch") => exec::launcher_main(),
+        Some("files") => files::worker_main(),
         _ => run::main(),
     }
 }

@@ -16,6 +16,8 @@ pub enum Access {
     Write,
     /// Read, write, truncate and `ioctl` an existing device; nothing can be created or removed.
     Device,
+    /// Connect to an existing socket.
+    Connect,
 }
 
 /// One rule of a session's sandbox: a path, what is allowed below it, and why the rule is there.
@@ -49,10 +51,14 @@ pub enum GrantReason {
     GitCommonDir,
     /// The session's private temporary folder.
     Temp,
+    /// The journal of what is done to files in this mode: nobody who may do less writes to it.
+    Journal,
     /// Shared memory and POSIX semaphores.
     SharedMemory,
-    /// A harmless device that programs expect.
+    /// A harmless device that programs expect, or one of the configuration.
     Device,
+    /// A socket of the configuration.
+    UnixSocket,
     /// A folder of a tool's caches.
     #[serde(untagged)]
     Preset(PresetRule),
@@ -71,8 +77,10 @@ impl GrantReason {
             GrantReason::GitDir => "git-dir",
             GrantReason::GitCommonDir => "git-common-dir",
             GrantReason::Temp => "temp",
+            GrantReason::Journal => "journal",
             GrantReason::SharedMemory => "shared-memory",
             GrantReason::Device => "device",
+            GrantReason::UnixSocket => "unix-socket",
         }
     }
 }

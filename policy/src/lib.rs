@@ -18,10 +18,13 @@ pub mod layer;
 pub mod limits;
 pub mod mode;
 pub mod named;
+pub mod namespaces;
 pub mod network;
 pub mod preset;
 pub mod profile;
+pub mod protect;
 pub mod rules;
+pub mod view;
 
 #[cfg(feature = "enforce")]
 pub mod enforce;
@@ -37,6 +40,7 @@ pub use layer::{Layer, LayerName, LayerState};
 pub use limits::{LeftoverRule, Limits};
 pub use mode::Mode;
 pub use named::Named;
+pub use namespaces::Namespaces;
 pub use network::Network;
 pub use preset::Preset;
 pub use profile::{PresetRule, Profile, Root, RootKind};

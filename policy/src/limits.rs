@@ -33,6 +33,9 @@ pub struct Limits {
     pub max_command: usize,
     /// How long a session without a client, and a supervisor without a daemon, keeps its tasks.
     pub detached_ttl: Duration,
+    /// How long a person has to answer what is asked.
+    #[serde(default)]
+    pub approval_ttl: Duration,
     /// What becomes of processes that a foreground call leaves running.
     pub leftovers: LeftoverRule,
     /// Bytes on disk of all tasks of all sessions; finished ones go first, the oldest of them first.
@@ -66,6 +69,7 @@ impl Default for Limits {
             max_sessions: 64,
             max_command: 1 << 20,
             detached_ttl: Duration::from_secs(3600),
+            approval_ttl: Duration::from_secs(600),
             leftovers: LeftoverRule::default(),
             state: 4 << 30,
         }

@@ -5,13 +5,16 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::grant::{Access, Grant, GrantReason};
-use crate::{Mode, Network, Preset};
+use crate::{Mode, Namespaces, Network, Preset, protect};
 
 /// Devices that every confined command may use: `null zero full random urandom tty` (policy, "Modes").
 ///
 /// `/dev/tty` is harmless without a controlling terminal (the driver answers ENXIO) and every bash opens it.
 pub const DEVICES: [&str; 6] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
+
+/// The folder of a session in which `workspace-write` keeps its journal of changes to files, beside the temporary one.
+pub const JOURNAL: &str = "changes";
 
 /// Where POSIX shared memory and semaphores live (shm_overview(7)).
 pub const SHARED_MEMORY: &str = "/dev/shm";
@@ -94,12 +97,51 @@ pub struct Profile {
     pub roots: Vec<Root>,
     /// The private temporary folder, writable in both confined modes.
     pub temp: PathBuf,
+    /// What inside the roots stays as it is: relative to each root, or absolute.
+    #[serde(default = "default_protect", skip_serializing_if = "is_default_protect")]
+    pub protect: Vec<PathBuf>,
+    /// Absolute paths that are hidden from confined commands.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deny_read: Vec<PathBuf>,
+    /// Whether confined commands get namespaces.
+    #[serde(default, skip_serializing_if = "Namespaces::is_auto")]
+    pub namespaces: Namespaces,
+    /// Devices that confined commands may use besides those of every session, or folders of such.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<PathBuf>,
+    /// Sockets that confined commands may connect to wherever they are. Absolute, without symbolic links.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unix_sockets: Vec<PathBuf>,
+}
+
+/// The protected paths of whoever was written down before there were any.
+fn default_protect() -> Vec<PathBuf> {
+    protect::DEFAULT.map(PathBuf::from).to_vec()
+}
+
+fn is_default_protect(protect: &[PathBuf]) -> bool {
+    protect == default_protect()
 }
 
 impl Profile {
     /// The same profile in another mode.
     pub fn with_mode(&self, mode: Mode) -> Profile {
         Profile { mode, ..self.clone() }
+    }
+
+    /// The same profile with more that is hidden.
+    pub fn hiding(mut self, more: &[PathBuf]) -> Profile {
+        for path in more {
+            if !self.deny_read.contains(path) {
+                self.deny_read.push(path.clone());
+            }
+        }
+        self
+    }
+
+    /// The folder beside the private temporary one in which `workspace-write` keeps its journal of changes to files.
+    pub fn journal(&self) -> PathBuf {
+        self.temp.with_file_name(JOURNAL)
     }
 
     /// The session's workspace.
@@ -119,9 +161,13 @@ impl Profile {
             rule(&self.temp, Access::Write, GrantReason::Temp),
             rule(Path::new(SHARED_MEMORY), Access::Write, GrantReason::SharedMemory),
         ];
-        grants
-            .extend(DEVICES.map(|path| rule(Path::new(path), Access::Device, GrantReason::Device)));
+        let devices = DEVICES.into_iter().map(Path::new);
+        let devices = devices.chain(self.devices.iter().map(PathBuf::as_path));
+        grants.extend(devices.map(|path| rule(path, Access::Device, GrantReason::Device)));
+        let sockets = self.unix_sockets.iter();
+        grants.extend(sockets.map(|path| rule(path, Access::Connect, GrantReason::UnixSocket)));
         if self.mode == Mode::WorkspaceWrite {
+            grants.push(rule(&self.journal(), Access::Write, GrantReason::Journal));
             grants.extend(
                 self.roots.iter().map(|root| rule(&root.path, Access::Write, root.kind.into())),
             );
@@ -154,6 +200,11 @@ pub(crate) mod tests {
             network: Network::Full,
             roots: vec![Root { path: "/ws".into(), kind: RootKind::Workspace }],
             temp: "/state/tmp".into(),
+            protect: default_protect(),
+            deny_read: Vec::new(),
+            namespaces: Namespaces::Auto,
+            devices: Vec::new(),
+            unix_sockets: Vec::new(),
         }
     }
 
@@ -171,7 +222,12 @@ pub(crate) mod tests {
         assert_eq!(writable(Mode::ReadOnly), [Path::new("/state/tmp"), Path::new("/dev/shm")]);
         assert_eq!(
             writable(Mode::WorkspaceWrite),
-            [Path::new("/state/tmp"), Path::new("/dev/shm"), Path::new("/ws")]
+            [
+                Path::new("/state/tmp"),
+                Path::new("/dev/shm"),
+                Path::new("/state/changes"),
+                Path::new("/ws")
+            ]
         );
     }
 
@@ -188,6 +244,27 @@ pub(crate) mod tests {
         }
         let root = Root { path: "/p".into(), kind: RootKind::GitDir };
         assert_eq!(toml::to_string(&root).unwrap(), "path = \"/p\"\nkind = \"git-dir\"\n");
+    }
+
+    #[test]
+    fn more_devices_and_sockets_have_rules_in_both_confined_modes() {
+        for mode in [Mode::ReadOnly, Mode::WorkspaceWrite] {
+            let devices = vec!["/dev/kvm".into()];
+            let unix_sockets = vec!["/run/d.sock".into()];
+            let grants = Profile { devices, unix_sockets, ..profile(mode) }.grants();
+            let has = |path: &str, access, reason| {
+                grants.contains(&Grant { path: path.into(), access, reason })
+            };
+            assert!(has("/dev/kvm", Access::Device, GrantReason::Device));
+            assert!(has("/run/d.sock", Access::Connect, GrantReason::UnixSocket));
+        }
+    }
+
+    #[test]
+    fn what_is_hidden_twice_is_hidden_once() {
+        let own = profile(Mode::ReadOnly).hiding(&["/a".into()]);
+        let both = own.hiding(&["/a".into(), "/b".into()]);
+        assert_eq!(both.deny_read, [Path::new("/a"), Path::new("/b")]);
     }
 
     #[test]

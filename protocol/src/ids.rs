@@ -40,6 +40,10 @@ id! {
     CallId
 }
 id! {
+    /// A question to a person: a UUID of version 7, never used again.
+    ApprovalId
+}
+id! {
     /// A task, `bash-1`, `bash-2` …, unique in its session and never used again.
     TaskId
 }

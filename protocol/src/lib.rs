@@ -4,11 +4,14 @@
 //! used by the daemon and the client alike. Parameters are decoded strictly (an unknown key is an error that names
 //! it), results leniently (a newer daemon may say more).
 
+pub mod approval;
 pub mod audit;
 pub mod bytes;
 pub mod codec;
+pub mod editor;
 pub mod events;
 pub mod exit;
+pub mod files;
 pub mod hello;
 pub mod ids;
 pub mod location;
@@ -24,10 +27,10 @@ pub mod tools;
 pub use brattice_policy::config;
 pub use brattice_policy::layer::LayerReport;
 pub use brattice_policy::{
-    Access, Grant, Layer, LayerName, LayerState, Mode, Network, Operation, Verdict,
+    Access, Approval, Grant, Layer, LayerName, LayerState, Mode, Network, Operation, Verdict,
 };
 pub use exit::DaemonExit;
-pub use ids::{CallId, SessionId, TaskId};
+pub use ids::{ApprovalId, CallId, SessionId, TaskId};
 pub use rpc::{ErrorCode, Message, Notification, Request, RequestId, Response, RpcError};
 
 /// The protocol's version, told in `hello`.

@@ -49,6 +49,10 @@ pub struct CommandOutcome {
     /// How many calls the observer could not look into; null where there was none.
     #[serde(default)]
     pub unobserved: Option<u64>,
+    /// What git runs by itself, later, and was changed while the command ran: settings of its configuration that name a program,
+    /// and hooks, as `core.fsmonitor in <file>` or `<file>`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub git_changes: Vec<String>,
     /// How it was confined.
     pub sandbox: SandboxFacts,
     /// The task that it was.
@@ -57,6 +61,9 @@ pub struct CommandOutcome {
     /// What the shell left running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_running: Option<LeftRunning>,
+    /// The session's mode, where a person allowed this command a wider one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub escalated_from: Option<Mode>,
 }
 
 /// Why a command ended. Code and signal are separate facts: a command that was killed may still have exited with 0.
@@ -77,7 +84,7 @@ pub enum Cause {
     FailedToStart,
     /// Its supervisor died; how it ended cannot be known.
     Lost,
-    /// A person said no.
+    /// It was not allowed to run: a person said no, nobody could be asked, or the policy refused it.
     Rejected,
 }
 

@@ -1,5 +1,7 @@
 //! `policy.explain` and `policy.show`.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use brattice_policy::config::Setting;
@@ -52,4 +54,16 @@ pub struct Policy {
     /// Every setting that holds for the session, with where it comes from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<Setting>,
+    /// Whether `/tmp` is the session's own.
+    #[serde(default)]
+    pub private_temp: bool,
+    /// Paths inside the roots that `workspace-write` cannot change.
+    #[serde(default)]
+    pub protected: Vec<PathBuf>,
+    /// Those that are to be protected and are not: there are no namespaces, or the path does not exist.
+    #[serde(default)]
+    pub unprotected: Vec<PathBuf>,
+    /// Paths that are hidden.
+    #[serde(default)]
+    pub hidden: Vec<PathBuf>,
 }

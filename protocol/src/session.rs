@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use brattice_policy::layer::LayerReport;
-use brattice_policy::{Mode, Network};
+use brattice_policy::{Approval, Mode, Network};
 
 use crate::SessionId;
 
@@ -16,6 +16,10 @@ pub enum ToolsetName {
     Standard,
     /// The tools of the `dsh` runtime.
     Dsh,
+    /// The tools of the `glrs` runtime.
+    Glrs,
+    /// The tools of a small terminal agent.
+    Minimal,
 }
 
 impl ToolsetName {
@@ -24,12 +28,15 @@ impl ToolsetName {
         match self {
             ToolsetName::Standard => "standard",
             ToolsetName::Dsh => "dsh",
+            ToolsetName::Glrs => "glrs",
+            ToolsetName::Minimal => "minimal",
         }
     }
 }
 
 impl brattice_policy::Named for ToolsetName {
-    const NAMED: &'static [Self] = &[ToolsetName::Standard, ToolsetName::Dsh];
+    const NAMED: &'static [Self] =
+        &[ToolsetName::Standard, ToolsetName::Dsh, ToolsetName::Glrs, ToolsetName::Minimal];
 
     fn name(self) -> &'static str {
         self.as_str()
@@ -48,6 +55,9 @@ pub struct OpenParams {
     /// The sandbox mode; `workspace-write` unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
+    /// Whether its calls may ask a person; `ask` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Approval>,
     /// The toolset; `standard` unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub toolset: Option<ToolsetName>,
@@ -72,9 +82,18 @@ pub struct Options {
     /// Tools that are not declared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disable: Vec<String>,
+    /// Whether repeated calls are told; the toolset decides unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loop_detector: Option<bool>,
     /// `dsh`: the value of `DSH_HOME`; `~/.dsh` unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dsh_home: Option<String>,
+    /// `glrs`: the time limit of a command, in milliseconds; 600,000 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_timeout_ms: Option<u64>,
+    /// `minimal`: how many characters a result may have, from 1 to 65,536; 8,000 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_output: Option<u64>,
 }
 
 impl Options {
@@ -120,6 +139,9 @@ pub struct UpdateParams {
     /// The mode of commands that start from now on; running ones keep theirs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
+    /// Whether its calls may ask a person, from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Approval>,
 }
 
 /// The result of `session.turn`: the counters of the turn that ends.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::bytes::Encoding;
+use crate::editor::{EditorContent, EditorFacts, EditorKind, EditorStatus};
 use crate::{CallId, SessionId, TaskId};
 
 /// Whose shape declarations have.
@@ -89,23 +90,31 @@ fn no_arguments<A: From<Map<String, Value>>>() -> A {
     Map::new().into()
 }
 
-/// The result of `tools.call`. Who is called may write its facts as any type `S` that has this form.
+/// The result of `tools.call`. Who is called may write its facts as any types `S` and `M` that have this form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct CallResult<S = Value> {
+pub struct CallResult<S = Value, M = Map<String, Value>> {
     /// What the model reads.
     pub content: Vec<Content>,
     /// Whether the call failed as a call; an exit code is no failure.
     pub is_error: bool,
     /// The same facts as data: a [`crate::outcome::CommandOutcome`] for `bash`; null where nothing ran.
     pub structured_content: S,
-    /// Facts for clients; see [`META_CALL`].
+    /// Facts for clients: a [`CallMeta`].
     #[serde(rename = "_meta")]
-    pub meta: Map<String, Value>,
+    pub meta: M,
 }
 
-/// The key in `_meta` that holds the call's id.
-pub const META_CALL: &str = "dev.brattice/call";
+/// `_meta` of a result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallMeta {
+    /// The call's id.
+    #[serde(rename = "dev.brattice/call")]
+    pub call: CallId,
+    /// What an editor shows of it; results of earlier daemons have none.
+    #[serde(rename = "dev.brattice/acp", default, skip_serializing_if = "Option::is_none")]
+    pub editor: Option<EditorFacts>,
+}
 
 /// One block of a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,7 +127,7 @@ pub enum Content {
     },
 }
 
-impl<S> CallResult<S> {
+impl<S, M> CallResult<S, M> {
     /// All text blocks, joined.
     pub fn text(&self) -> String {
         self.content.iter().map(|Content::Text { text }| text.as_str()).collect()
@@ -146,10 +155,16 @@ pub struct CallStarted {
     pub tool: String,
     /// One line for people.
     pub title: String,
-    /// ACP's kind of tool call: `execute` for `bash`.
-    pub kind: String,
+    /// What it does.
+    pub kind: EditorKind,
+    /// How it stands: it runs.
+    #[serde(default)]
+    pub status: EditorStatus,
     /// Files that it concerns.
     pub locations: Vec<Location>,
+    /// What it is about to change.
+    #[serde(default)]
+    pub content: Vec<EditorContent>,
     /// The task, once there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
@@ -202,6 +217,13 @@ pub struct CallFinished {
     pub call: CallId,
     /// ACP's status.
     pub status: CallStatus,
+}
+
+/// Notification `tools.changed`: what `tools.list` answers for the session has changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolsChanged {
+    /// The session.
+    pub session: SessionId,
 }
 
 /// ACP's status of a finished tool call.

@@ -65,6 +65,22 @@ fn a_call_that_leaves_nothing_leaves_no_session_and_names_no_file_of_it() {
 }
 
 #[test]
+fn a_call_of_another_tool_is_told_with_what_it_is_about() {
+    let world = World::new();
+    world.file("f", "one\ntwo\n");
+    let told = brattice_in(&world, &["call", "read", r#"{"file_path": "f", "limit": 1}"#]);
+    let footer = "(Showing lines 1-1 of 2. Use offset=2 to continue.)";
+    assert_eq!(told, ended(0, &format!("🛠️ read: f\n1|one\n{footer}\n"), ""));
+    let told = brattice_in(&world, &["call", "write", r#"{"file_path": "f", "content": ""}"#]);
+    assert_eq!(told.code, Some(1), "it has not been read in this session: {told:?}");
+    let json = ["call", "--json", "glob", r#"{"pattern": "*"}"#];
+    let result: Value =
+        serde_json::from_str(&brattice_in(&world, &json).succeeded().stdout).unwrap();
+    assert_eq!(result["structuredContent"]["matches"], json!([{"path": "f"}]));
+    world.finish();
+}
+
+#[test]
 fn run_names_no_file_that_goes_with_its_session() {
     let world = World::new();
     let told = brattice_in(&world, &["run", "--json", "--", "head -c 200000 /dev/zero"]);

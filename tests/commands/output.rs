@@ -77,8 +77,8 @@ fn b045_t035_p23_endless_output_costs_neither_memory_nor_disk_and_stops_nobody_e
     let call = flood.begin(
         serde_json::json!({"command": "yes 'some filler text for the buffer'", "timeoutMs": 4000}),
     );
-    for _ in 0..5 {
-        other.run("echo alive").exits(0).says("alive");
+    for number in 0..5 {
+        other.run(&format!("echo alive {number}")).exits(0).says(&format!("alive {number}"));
     }
     let reply = flood.end(call);
     assert_eq!(reply.cause(), Cause::TimedOut);

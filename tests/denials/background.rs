@@ -5,7 +5,7 @@ use brattice_protocol::task::TaskStatus;
 use brattice_tests::{Session, World, eventually};
 use serde_json::{Value, json};
 
-use crate::{HINT, kinds};
+use crate::{HINT_OF_TASK, kinds};
 
 /// Writes outside, waits for `go`, writes outside again.
 const TWICE: &str = "echo x 2>/dev/null >> \"$OUT/a\"; touch started; until [ -e go ]; do sleep 0.02; done; \
@@ -42,7 +42,7 @@ fn a_running_task_tells_each_kind_once_and_an_ended_one_all() {
     let (a, b) = (a.to_str().unwrap(), b.to_str().unwrap());
     let head = "(no new output)\n[sandbox: file access denied under workspace-write mode]";
     let (text, facts) = read(&session, json!({"task_id": task}));
-    assert_eq!(text, format!("{head}\ndenied: write {a}\n{HINT}\n[status: running]"));
+    assert_eq!(text, format!("{head}\ndenied: write {a}\n{HINT_OF_TASK}\n[status: running]"));
     assert_eq!(
         (&facts["denials"][0]["path"], &facts["denials"][0]["count"]),
         (&json!(a), &json!(1))
@@ -53,7 +53,7 @@ fn a_running_task_tells_each_kind_once_and_an_ended_one_all() {
     assert_eq!(session.task(task.as_str()).denials_total, Some(1));
     world.file("go", "");
     let end = format!(
-        "{head}\ndenied: write {a}\ndenied: write {b}\n{HINT}\n[status: completed, exit code: 3]"
+        "{head}\ndenied: write {a}\ndenied: write {b}\n{HINT_OF_TASK}\n[status: completed, exit code: 3]"
     );
     let (text, facts) = read(&session, json!({"task_id": task, "wait": true}));
     assert_eq!(text, end);

@@ -9,8 +9,12 @@ mod results;
 
 use brattice_protocol::outcome::CommandOutcome;
 
-/// What is said of a way out while nobody can be asked.
-const HINT: &str = "[sandbox: final: approval prompts are disabled]";
+/// What is said of a way out.
+const HINT: &str = "[sandbox: to ask, repeat this call once with sandbox_permissions \"danger-full-access\" and justification]";
+
+/// The same of a task that runs beside its call.
+const HINT_OF_TASK: &str = "[sandbox: to ask, run the same command with bash, not in the background, with \
+                            sandbox_permissions \"danger-full-access\" and justification]";
 
 /// Operation, path and count of each denial.
 fn kinds(outcome: &CommandOutcome) -> Vec<(&str, &str, u64)> {

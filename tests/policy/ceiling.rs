@@ -78,3 +78,28 @@ fn one_that_others_could_change_is_refused_and_the_one_before_holds_on() {
     );
     world.finish();
 }
+
+#[test]
+fn what_it_hides_is_hidden_from_sessions_that_are_open_as_well() {
+    let world = with_operator(World::builder(), "").start();
+    world.setup("mkdir $HOME/keys; echo s3cret > $HOME/keys/a; echo s3cret > $HOME/token");
+    let session = world.session("workspace-write").open();
+    session.run("cat $HOME/keys/a").exits(0).says("s3cret");
+    write(
+        &operators(&root(&world)),
+        "[ceiling]\ndeny_read = [\"~/keys\", \"~/token\"]\n[session]\ndeny_read = []\n",
+    );
+    operator(&world, "daemon.reload").unwrap();
+    for session in [session, world.session("read-only").open()] {
+        for path in ["$HOME/keys/a", "$HOME/token"] {
+            let reply = session.run(&format!("grep . {path}"));
+            assert_ne!(reply.code(), Some(0), "{path}");
+            reply.lacks("s3cret");
+        }
+        let shown = session.request("policy.show", json!({})).unwrap();
+        let hidden: Vec<&str> =
+            shown["hidden"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
+        assert!(hidden[0].ends_with("/keys") && hidden[1].ends_with("/token"), "{hidden:?}");
+    }
+    world.finish();
+}

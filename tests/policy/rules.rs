@@ -1,7 +1,8 @@
 //! Command rules: what they keep from starting, in whose words, and what is written down of it.
 
-use brattice_protocol::ErrorCode;
+use brattice_protocol::approval::ApprovalChoice;
 use brattice_protocol::audit::{CommandText, Event};
+use brattice_protocol::{ErrorCode, Mode};
 use brattice_tests::World;
 use serde_json::json;
 
@@ -79,6 +80,37 @@ fn a_task_that_is_forbidden_is_refused_on_the_wire_and_written_down() {
 }
 
 #[test]
+fn what_a_rule_asks_about_runs_once_a_person_has_allowed_it_and_in_the_sessions_mode() {
+    let world = configured(&RULES.replace("npm", "echo")).start();
+    let session = world.session("workspace-write").answering().open();
+    let answered = |line: &str, choice| {
+        let call = session.begin(json!({"command": line}));
+        let question = session.question();
+        let request = question.request().clone();
+        assert_eq!((request.from, request.to), (Mode::WorkspaceWrite, Mode::WorkspaceWrite));
+        assert_eq!(request.rule.as_deref(), Some("packages are for everybody"));
+        assert_eq!((request.justification, request.denials), (None, Vec::new()));
+        question.choose(choice);
+        session.end(call)
+    };
+    let allowed = answered("echo publish", ApprovalChoice::AllowOnce);
+    allowed.exits(0).says("publish");
+    assert_eq!(allowed.outcome().escalated_from, None);
+    let rejected = answered("touch ran; echo publish", ApprovalChoice::RejectOnce);
+    rejected.is_refused().says(
+        "the user rejected this command; nothing ran (a rule asks about it: packages are for everybody)",
+    );
+    assert!(!world.ws().join("ran").exists());
+    answered("echo publish; true", ApprovalChoice::AllowAlways).exits(0);
+    session.run("echo publish; true").exits(0);
+    session.is_asked_nothing();
+    session.run("git push").holds("command refused by a rule");
+    let error = session.request("task.start", json!({"command": "echo publish"})).unwrap_err();
+    assert!(error.message.ends_with("only tool calls are asked about"), "{error:?}");
+    world.finish();
+}
+
+#[test]
 fn what_is_to_be_asked_about_is_refused_while_nobody_can_be_asked() {
     let asked = |approval: &str| {
         let world = configured(&format!("[session]\napproval = \"{approval}\"\n{RULES}")).start();
@@ -87,11 +119,15 @@ fn what_is_to_be_asked_about_is_refused_while_nobody_can_be_asked() {
         world.finish();
         reply.text()
     };
-    let told = |why: &str| {
-        format!("command refused: packages are for everybody, which needs an approval, and {why}")
-    };
-    assert!(asked("ask").contains(&told("nobody can be asked")));
-    assert!(asked("never").contains(&told("approval prompts are disabled")));
+    assert_eq!(
+        asked("ask"),
+        "this needs an approval and nobody is there to ask: the session's client answers no approvals, and no operator \
+         is attached; nothing ran (a rule asks about it: packages are for everybody)"
+    );
+    assert_eq!(
+        asked("never"),
+        "command refused: packages are for everybody, which needs an approval, and approval prompts are disabled"
+    );
 }
 
 #[test]

@@ -8,4 +8,5 @@ mod explain;
 mod failures;
 mod git;
 mod outside;
+mod private;
 mod shared;

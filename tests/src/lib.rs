@@ -10,6 +10,7 @@
 //!   ├─ Daemon     the process, waited for until READY, ended by its pid; killed and followed by another
 //!   ├─ Supervisor one a session, outliving its daemon
 //!   ├─ Session    one connection and one session: bash(…) -> Reply
+//!   ├─ Operator   one connection to the operators' socket, which is there to answer approvals
 //!   ├─ Wire       one bare connection: lines in, lines out
 //!   └─ native(…)  the unconfined twin
 //! ```
@@ -23,6 +24,7 @@
 mod binaries;
 mod daemon;
 mod native;
+mod operator;
 mod process;
 mod reply;
 mod root;
@@ -36,6 +38,7 @@ mod world;
 pub use binaries::{brattice, bratticed};
 pub use daemon::Daemon;
 pub use native::Native;
+pub use operator::{Operator, Question};
 pub use process::Process;
 pub use reply::Reply;
 pub use session::{Opening, Pending, Session};

@@ -149,7 +149,8 @@ impl Reply {
     #[track_caller]
     pub fn is_refused(&self) -> &Reply {
         assert!(self.is_error(), "{:?}", self.text());
-        let ran = self.outcome.as_ref().filter(|outcome| outcome.cause != Cause::FailedToStart);
+        let never_ran = [Cause::FailedToStart, Cause::Rejected];
+        let ran = self.outcome.as_ref().filter(|outcome| !never_ran.contains(&outcome.cause));
         assert_eq!(ran, None, "{:?}", self.text());
         self
     }

@@ -1,6 +1,5 @@
 //! A world's folder: short, since a socket's path has 107 bytes (unix(7)), and gone with the world.
 
-use std::env;
 use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -8,7 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A folder in the system's temporary folder.
+/// Where worlds are: not in `/tmp`, of which a confined command has one of its own.
+const BASE: &str = "/var/tmp";
+
+/// A folder for temporary files.
 pub(crate) struct Root {
     path: PathBuf,
 }
@@ -16,8 +18,12 @@ pub(crate) struct Root {
 impl Root {
     /// Makes a new one, for this user only.
     pub(crate) fn new() -> Self {
+        Root::below(Path::new(BASE))
+    }
+
+    /// The same in another folder.
+    pub(crate) fn below(base: &Path) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let base = env::temp_dir().canonicalize().expect("the temporary folder exists");
         loop {
             let path = base.join(format!(
                 "bt-{:x}-{:x}",

@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use std::time::Duration;
 
-use brattice_client::{Client, ClientError, ConnectOptions, Notice, Notifications};
+use brattice_client::{Approvals, Client, ClientError, ConnectOptions, Notice, Notifications};
 use brattice_protocol::RpcError;
 use brattice_protocol::hello::Watch;
 use brattice_protocol::session::Session as Opened;
@@ -14,11 +15,12 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use crate::operator::Question;
 use crate::reply::Reply;
 use crate::until::PATIENCE;
 
 /// Drives the connections of all sessions of a test.
-static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
+pub(crate) static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
@@ -32,6 +34,7 @@ pub struct Opening {
     method: &'static str,
     params: Map<String, Value>,
     watch: Vec<Watch>,
+    answers: bool,
 }
 
 impl Opening {
@@ -45,7 +48,7 @@ impl Opening {
     }
 
     fn by(method: &'static str, socket: PathBuf) -> Opening {
-        Opening { socket, method, params: Map::new(), watch: Vec::new() }
+        Opening { socket, method, params: Map::new(), watch: Vec::new(), answers: false }
     }
 
     /// Sets a parameter of the request.
@@ -59,6 +62,13 @@ impl Opening {
     #[must_use]
     pub fn watching(mut self, watch: &[Watch]) -> Self {
         self.watch = watch.to_vec();
+        self
+    }
+
+    /// Declares that its client puts approvals to a person: see [`Session::question`].
+    #[must_use]
+    pub fn answering(mut self) -> Self {
+        self.answers = true;
         self
     }
 
@@ -83,11 +93,13 @@ impl Opening {
         RUNTIME.block_on(async {
             let options = ConnectOptions::new("brattice-tests", env!("CARGO_PKG_VERSION"))
                 .watching(self.watch);
+            let options = if self.answers { options.answering_approvals() } else { options };
             let client =
                 Client::connect(&self.socket, options).await.expect("the daemon welcomes a client");
             let notifications = RefCell::new(client.notifications());
+            let questions = RefCell::new(client.approvals());
             match client.request(self.method, &self.params).await {
-                Ok(opened) => Ok(Session { client, notifications, opened }),
+                Ok(opened) => Ok(Session { client, notifications, questions, opened }),
                 Err(error) => Err(answered(error)),
             }
         })
@@ -98,12 +110,22 @@ impl Opening {
 pub struct Session {
     client: Client,
     notifications: RefCell<Notifications>,
+    questions: RefCell<Option<Approvals>>,
     opened: Opened,
 }
 
 /// A call whose result is still to come.
 #[must_use]
 pub struct Pending(JoinHandle<Result<CallResult, ClientError>>);
+
+impl Pending {
+    /// Waits for it no longer, and lets go of its connection.
+    pub fn abandon(self) {
+        self.0.abort();
+        // An aborted task is gone once it was waited for, and so is its share of the connection.
+        drop(RUNTIME.block_on(self.0));
+    }
+}
 
 impl Session {
     /// Its id.
@@ -206,6 +228,33 @@ impl Session {
         })
     }
 
+    /// The next question that the daemon asks this client.
+    ///
+    /// # Panics
+    /// When none comes.
+    #[track_caller]
+    pub fn question(&self) -> Question {
+        let mut questions = self.questions.borrow_mut();
+        let questions = questions.as_mut().expect("its client answers");
+        let next = RUNTIME.block_on(async { timeout(PATIENCE, questions.next()).await });
+        Question(next.expect("waited in vain for a question").expect("the connection goes on"))
+    }
+
+    /// Asserts that the daemon has asked this client nothing by the time it answers something else.
+    ///
+    /// # Panics
+    /// When it has.
+    #[track_caller]
+    pub fn is_asked_nothing(&self) {
+        self.request("task.list", json!({})).expect("tasks are listed");
+        let mut questions = self.questions.borrow_mut();
+        let questions = questions.as_mut().expect("its client answers");
+        let next = RUNTIME.block_on(async { timeout(Duration::ZERO, questions.next()).await });
+        if let Ok(question) = next {
+            panic!("asked: {question:?}");
+        }
+    }
+
     /// The next notice that is wanted.
     ///
     /// # Panics
@@ -226,7 +275,7 @@ impl Session {
 }
 
 /// The error in an answer; anything else ends the test.
-fn answered(error: ClientError) -> RpcError {
+pub(crate) fn answered(error: ClientError) -> RpcError {
     match error {
         ClientError::Rpc(error) => error,
         other => panic!("the connection failed: {other:?}"),

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -11,6 +12,7 @@ use serde_json::{Value, json};
 use crate::binaries;
 use crate::daemon::Daemon;
 use crate::native::Native;
+use crate::operator::Operator;
 use crate::process::Process;
 use crate::root::Root;
 use crate::session::Opening;
@@ -41,6 +43,20 @@ impl WorldBuilder {
     #[must_use]
     pub fn wrapper(mut self, words: &[&str]) -> Self {
         self.wrapper = words.iter().map(|word| (*word).to_owned()).collect();
+        self
+    }
+
+    /// Gives the daemon's user a configuration.
+    ///
+    /// # Panics
+    /// When it cannot be written.
+    #[must_use]
+    pub fn configured(self, text: &str) -> Self {
+        let file = self.root.path().join("home/.config/brattice/config.toml");
+        fs::create_dir_all(file.parent().expect("it is in a folder"))
+            .expect("a folder can be made");
+        fs::write(&file, text).expect("a file can be written");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("it is ours");
         self
     }
 
@@ -84,7 +100,15 @@ impl World {
 
     /// A world with something special about it.
     pub fn builder() -> WorldBuilder {
-        let root = Root::new();
+        World::builder_on(Root::new())
+    }
+
+    /// A world whose folders lie in `/tmp`.
+    pub fn builder_in_tmp() -> WorldBuilder {
+        World::builder_on(Root::below(Path::new("/tmp")))
+    }
+
+    fn builder_on(root: Root) -> WorldBuilder {
         let folder = |name| root.folder(name).to_str().expect("the path is UTF-8").to_owned();
         let (ws, out, home) = (folder("ws"), folder("out"), folder("home"));
         for name in ["state", "run"] {
@@ -232,6 +256,26 @@ impl World {
     pub fn supervisor(&self, session: &str) -> Process {
         let found = self.supervisors().into_iter().find(|found| found.session == session);
         found.unwrap_or_else(|| panic!("no supervisor of {session} lives")).process
+    }
+
+    /// An operator who is there to answer approvals.
+    pub fn operator(&self) -> Operator {
+        Operator::attach(&self.control())
+    }
+
+    /// The audit log so far: what of it tells of these events, in order.
+    ///
+    /// # Panics
+    /// When it cannot be read.
+    pub fn audited(&self, events: &[&str]) -> Vec<Value> {
+        let answer = Wire::open(&self.control())
+            .request("audit.tail", json!({"lines": 1000}))
+            .expect("an operator reads the log");
+        let lines = answer["lines"].as_array().expect("there are lines").clone();
+        lines
+            .into_iter()
+            .filter(|line| events.iter().any(|event| line["event"] == *event))
+            .collect()
     }
 
     /// A bare connection that has said hello.

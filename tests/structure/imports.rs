@@ -1,21 +1,24 @@
 //! Imports run one way: `policy` imports nothing of ours, `protocol` imports it, `client` imports `protocol`, the
-//! daemon imports `policy` and `protocol`, the tests drive the client. `policy` and `protocol` know no runtime.
+//! daemon imports `policy`, `protocol` and the engines `files` and `search`, the tests drive the client. All but client, daemon
+//! and tests know no runtime.
 
 use toml::Table;
 
 use crate::sources::{self, Kind, Source};
 
 /// A package, and the packages of ours that it may name.
-const ALLOWED: [(&str, &[&str]); 5] = [
+const ALLOWED: [(&str, &[&str]); 7] = [
     ("policy", &[]),
+    ("search", &[]),
+    ("files", &[]),
     ("protocol", &["policy"]),
     ("client", &["protocol"]),
-    ("daemon", &["policy", "protocol"]),
+    ("daemon", &["policy", "protocol", "files", "search"]),
     ("tests", &["client", "protocol"]),
 ];
 
 /// Packages that must be usable without a runtime.
-const WITHOUT_TOKIO: [&str; 2] = ["policy", "protocol"];
+const WITHOUT_TOKIO: [&str; 4] = ["policy", "protocol", "files", "search"];
 
 fn may_import(package: &str, other: &str) -> bool {
     package == other

@@ -12,7 +12,7 @@ use crate::{line, read_end, start, tool};
 
 /// Locks whatever it may read, in every way that a reader can, as soon as it can, and says so.
 const LOCK_ALL: &str = "\
-import fcntl, sys, time
+import fcntl, os, sys, time
 held = [open(path) for path in sys.argv[1:]]
 for file in held:
     fcntl.flock(file, fcntl.LOCK_EX)
@@ -25,6 +25,7 @@ for file in held:
         except OSError:
             pass
 print('locked', flush=True)
+open(os.environ['TMPDIR'] + '/locked', 'w').close()
 time.sleep(900)
 ";
 
@@ -50,8 +51,12 @@ fn a_command_that_locks_what_it_may_read_keeps_no_daemon_from_starting() {
         });
     };
     says(&session, "watching");
+    // The moments without a daemon are its chance; an idle supervisor ends then.
+    world.kill_daemon();
+    let marker = world.folder(&id).join("tmp/locked");
+    eventually("all is locked", || marker.exists().then_some(()));
     let begun = Instant::now();
-    world.restart();
+    world.start();
     let session = world.resume(&id).open();
     assert!(line(&session, &task).starts_with("running"));
     says(&session, "locked");

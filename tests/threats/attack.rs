@@ -121,7 +121,7 @@ impl Attack<'_> {
 
     fn run_by(&self, world: &World, confined: &str, native: &str) {
         let program = world.out().join("attack.py");
-        std::fs::write(&program, format!("{PRELUDE}{}{EPILOGUE}", self.steps)).unwrap();
+        std::fs::write(&program, self::program(self.steps)).unwrap();
         for mode in CONFINED {
             world.setup(self.setup);
             let before = world.native(self.victim).stdout;
@@ -139,6 +139,11 @@ impl Attack<'_> {
             assert_ne!(world.native(self.victim).stdout, before, "the twin must harm the victim");
         }
     }
+}
+
+/// The whole program around these steps.
+pub(crate) fn program(steps: &str) -> String {
+    format!("{PRELUDE}{steps}{EPILOGUE}")
 }
 
 /// Asserts that each step had one of its expected outcomes, and that no step is missing.

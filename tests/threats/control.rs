@@ -1,7 +1,7 @@
 //! C5, C6, C9, C10: the control plane. What the daemon lives on is out of reach, and a missing layer stops the command.
 
 use brattice_protocol::ErrorCode;
-use brattice_tests::{CONFINED, World};
+use brattice_tests::{CONFINED, World, WorldBuilder};
 use serde_json::json;
 
 /// Starts a program with a system call of its and its descendants answered by an errno.
@@ -15,6 +15,8 @@ fail, allow = op(0x06, 0, 0, 0x50000 | error), op(0x06, 0, 0, 0x7fff0000)
 filters = {
     # landlock_create_ruleset
     "landlock": load(0) + op(0x15, 0, 1, 444) + fail + allow,
+    # unshare of mounts
+    "namespaces": load(0) + op(0x15, 0, 3, 272) + load(16) + op(0x45, 0, 1, 0x20000) + fail + allow,
     # seccomp, and prctl(PR_SET_SECCOMP), but this program's own
     "seccomp": load(0) + op(0x15, 3, 0, 317) + op(0x15, 0, 3, 157) + load(16) + op(0x15, 0, 1, 22) + fail + allow,
 }
@@ -29,7 +31,12 @@ os.execv(sys.argv[3], sys.argv[3:])
 
 /// A world whose daemon gets an errno for the calls that install a layer.
 fn world_without(layer: &str, errno: i32) -> World {
-    World::builder().wrapper(&["/usr/bin/python3", "-c", FILTER, layer, &errno.to_string()]).start()
+    without(World::builder(), layer, errno).start()
+}
+
+/// The same of a world with something special about it.
+pub(crate) fn without(world: WorldBuilder, layer: &str, errno: i32) -> WorldBuilder {
+    world.wrapper(&["/usr/bin/python3", "-c", FILTER, layer, &errno.to_string()])
 }
 
 /// Asserts that a layer's absence is told, stops confined commands before they run, and nothing else.
@@ -45,6 +52,14 @@ fn fails_closed(world: &World, layer: &str, piece: &str) {
         assert_eq!(told.name, missing.name);
         for _ in 0..2 {
             session.run("echo hi > f; echo done").is_refused().holds(layer).holds(piece);
+        }
+        // The tools for files are done behind the same layers.
+        for (tool, arguments) in [
+            ("write", json!({"file_path": "f", "content": ""})),
+            ("read", json!({"file_path": "/etc/hostname"})),
+        ] {
+            let call = session.begin_call(json!({"name": tool, "arguments": arguments}));
+            session.end(call).is_refused().holds(layer).holds(piece);
         }
         assert!(!world.ws().join("f").exists(), "{mode}");
     }

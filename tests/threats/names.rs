@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use brattice_tests::World;
 use serde_json::json;
 
-use crate::attack::Attack;
+use crate::attack::{Attack, Record};
 
 #[test]
 fn f8_nothing_moves_across_the_border() {
@@ -131,21 +131,22 @@ fn f14_nested_roots_of_two_sessions_share_nothing() {
 }
 
 #[test]
-fn f17_shared_temporary_folders_are_closed_and_a_private_one_is_open() {
+fn f17_shared_temporary_folders_are_private_or_closed() {
     Attack {
         steps: r#"
-name = "brattice-f17-%d" % os.getpid()
-for folder in ("/tmp", "/var/tmp"):
-    attempt(folder, write, folder + "/" + name)
-    if os.path.exists(folder + "/" + name): os.unlink(folder + "/" + name)
+name = "brattice-f17-" + os.path.basename(os.path.dirname(WS))
+attempt("/tmp", write, "/tmp/" + name)
+attempt("/var/tmp", write, "/var/tmp/" + name)
+if os.path.exists("/var/tmp/" + name): os.unlink("/var/tmp/" + name)
 attempt("shm", write, "/dev/shm/" + name)
-if os.path.exists("/dev/shm/" + name): os.unlink("/dev/shm/" + name)
 attempt("private", write, IN + "/" + name)
 os.unlink(IN + "/" + name)
 "#,
-        confined: "/tmp EACCES\n/var/tmp EACCES\nshm ok\nprivate ok",
+        victim: "cd $WS/..; ls {/tmp,/dev/shm}/brattice-f17-$(basename $PWD) 2>/dev/null",
+        confined: "/tmp ok\n/var/tmp EACCES\nshm ok\nprivate ok",
         native: "/tmp ok\n/var/tmp ok\nshm ok\nprivate ok",
-        ..Attack::default()
+        setup: "rm -f {/tmp,/dev/shm}/brattice-f17-$(basename $(dirname $WS))",
+        record: Record::Some,
     }
     .run();
 }

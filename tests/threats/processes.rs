@@ -115,7 +115,7 @@ for pid in map(int, sys.argv[1:]):
     attempt("attribute", call, 314, pid, attribute, 0)
 attempt("own", call, 141, 0, 0, 5)
 "#,
-        "setpriority EPERM\nioprio EPERM\naffinity EPERM\nscheduler EPERM\nparameter EPERM\nattribute EPERM\nown ok",
+        "setpriority EPERM|ESRCH\nioprio EPERM|ESRCH\naffinity EPERM|ESRCH\nscheduler EPERM|ESRCH\nparameter EPERM|ESRCH\nattribute EPERM|ESRCH\nown ok",
         "setpriority ok\nioprio ok\naffinity ok\nscheduler ok\nparameter ok\nattribute ok\nown ok",
     );
 }

@@ -162,9 +162,9 @@ fn a_faulty_file_is_refused_with_its_place_and_what_was_expected() {
         stderr: format!("bratticed: the configuration {} is faulty: {words}\n", path.display()),
     };
     assert_eq!(
-        refused("[session]\nmode = \"workspace-write\"\nprotect = []\n"),
+        refused("[session]\nmode = \"workspace-write\"\nescalation = \"any\"\n"),
         told(
-            "line 3, column 1: [session] protect is not enforced by this version, and a file that sets it is refused"
+            "line 3, column 1: [session] escalation is not enforced by this version, and a file that sets it is refused"
         )
     );
     assert_eq!(

@@ -4,9 +4,13 @@
 use std::fs;
 use std::path::Path;
 
+use brattice_protocol::approval::{
+    ApprovalAnswer, ApprovalList, ApprovalRequest, ApprovalSettled, RespondParams,
+};
 use brattice_protocol::audit::{Line, Tail, TailParams};
 use brattice_protocol::codec::decode;
 use brattice_protocol::events::{EventNotice, WatchParams, Watching};
+use brattice_protocol::files::{FileRead, FilesChanged, FilesRefused, Matches};
 use brattice_protocol::hello::{Hello, HelloParams};
 use brattice_protocol::outcome::CommandOutcome;
 use brattice_protocol::policy::{ExplainParams, Explanation, Policy, ShowParams};
@@ -20,7 +24,7 @@ use brattice_protocol::task::{
 };
 use brattice_protocol::tools::{
     CallFinished, CallOutput, CallParams, CallResult, CallStarted, CancelParams, ListParams,
-    ToolList,
+    ToolList, ToolsChanged,
 };
 use brattice_protocol::{Message, Request, RpcError};
 use serde_json::{Value, json};
@@ -38,7 +42,9 @@ fn params(method: &str, value: Value) -> Result<Value, serde_json::Error> {
         "session.open" => through::<OpenParams>(value),
         "session.resume" | "session.close" | "session.turn" => through::<SessionParams>(value),
         "session.update" => through::<UpdateParams>(value),
-        "session.list" | "daemon.status" | "daemon.reload" => through::<Empty>(value),
+        "session.list" | "daemon.status" | "daemon.reload" | "approval.list" => {
+            through::<Empty>(value)
+        }
         "tools.list" => through::<ListParams>(value),
         "tools.call" => through::<CallParams>(value),
         "tools.cancel" => through::<CancelParams>(value),
@@ -54,6 +60,10 @@ fn params(method: &str, value: Value) -> Result<Value, serde_json::Error> {
         "policy.explain" => through::<ExplainParams>(value),
         "policy.show" => through::<ShowParams>(value),
         "audit.tail" => through::<TailParams>(value),
+        "approval.request" | "approval.pending" => through::<ApprovalRequest>(value),
+        "approval.respond" => through::<RespondParams>(value),
+        "approval.settled" => through::<ApprovalSettled>(value),
+        "tools.changed" => through::<ToolsChanged>(value),
         "events.watch" => through::<WatchParams>(value),
         "event" => through::<EventNotice>(value),
         "daemon.shutdown" => through::<ShutdownParams>(value),
@@ -72,7 +82,7 @@ fn result(method: &str, value: Value) -> Result<Value, serde_json::Error> {
         "session.turn" => through::<Turn>(value),
         "tools.list" => through::<ToolList>(value),
         "tools.call" => {
-            through::<CommandOutcome>(value["structuredContent"].clone())?;
+            structured(value["structuredContent"].clone())?;
             through::<CallResult>(value)
         }
         "task.start" => through::<Started>(value),
@@ -85,12 +95,33 @@ fn result(method: &str, value: Value) -> Result<Value, serde_json::Error> {
             through::<Vec<Line>>(value["lines"].clone())?;
             through::<Tail>(value)
         }
+        "approval.request" => through::<ApprovalAnswer>(value),
+        "approval.list" => through::<ApprovalList>(value),
+        "approval.respond" => through::<ApprovalSettled>(value),
         "events.watch" => through::<Watching>(value),
         "daemon.status" => through::<DaemonStatus>(value),
         "daemon.reload" => through::<Reloaded>(value),
         "error" => through::<RpcError>(value),
         other => panic!("a golden result of an unknown method {other:?}"),
     }
+}
+
+/// The facts of a tool's result, told apart by what only one kind of them has.
+fn structured(facts: Value) -> Result<Value, serde_json::Error> {
+    let has = |key: &str| facts.get(key).is_some();
+    let read = if has("cause") {
+        through::<CommandOutcome>(facts.clone())
+    } else if has("files") {
+        through::<FilesChanged>(facts.clone())
+    } else if has("matches") {
+        through::<Matches>(facts.clone())
+    } else if has("denials") {
+        through::<FilesRefused>(facts.clone())
+    } else {
+        through::<FileRead>(facts.clone())
+    }?;
+    assert!(holds(&read, &facts), "the facts lost something: {read}");
+    Ok(read)
 }
 
 #[test]

@@ -70,6 +70,16 @@ pub(crate) enum Command {
     /// List, show and close sessions
     #[command(subcommand)]
     Session(Session),
+    /// Show what waits for a person's answer
+    ///
+    /// Calls that ask for a wider sandbox mode wait here, with the exact command, its folder, the modes and the reason.
+    /// Answer with `brattice approve ID` or `brattice reject ID`. Calls ask only where somebody is there to answer: the
+    /// session's own client, or whoever follows with -f.
+    Approvals(Approvals),
+    /// Allow the command of an approval to run once, in the mode that it asks for
+    Approve(Approve),
+    /// Reject the command of an approval
+    Reject(Reject),
     /// Show the policy in force and explain its verdicts
     #[command(subcommand)]
     Policy(Policy),
@@ -173,6 +183,33 @@ pub(crate) enum Session {
     },
 }
 
+/// `brattice approvals`
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Approvals {
+    /// Go on, and show what is asked and how it is settled; meanwhile calls may ask
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+}
+
+/// `brattice approve`
+#[derive(Debug, Args)]
+pub(crate) struct Approve {
+    /// The approval's whole id
+    pub(crate) id: String,
+    /// Allow this exact command in this folder and mode for the rest of the session, without further questions
+    #[arg(long)]
+    pub(crate) session: bool,
+}
+
+/// `brattice reject`
+#[derive(Debug, Args)]
+pub(crate) struct Reject {
+    /// The approval's whole id
+    pub(crate) id: String,
+    /// Why; the model is told
+    pub(crate) reason: Option<String>,
+}
+
 /// `brattice policy`
 #[derive(Debug, Subcommand)]
 pub(crate) enum Policy {
@@ -185,7 +222,7 @@ pub(crate) enum Policy {
     Check {
         /// The file
         file: PathBuf,
-        /// Take it for the operator's, as /etc/brattice/config.toml is: it may have a [ceiling]
+        /// Take it for the operator's, as /etc/brattice/config.toml is: it may have a ceiling
         #[arg(long)]
         operator: bool,
     },
@@ -239,9 +276,11 @@ static NETWORKS: Names<Network, 3> = [
     (Network::None.as_str(), Network::None),
 ];
 
-static TOOLSETS: Names<ToolsetName, 2> = [
+static TOOLSETS: Names<ToolsetName, 4> = [
     (ToolsetName::Standard.as_str(), ToolsetName::Standard),
     (ToolsetName::Dsh.as_str(), ToolsetName::Dsh),
+    (ToolsetName::Glrs.as_str(), ToolsetName::Glrs),
+    (ToolsetName::Minimal.as_str(), ToolsetName::Minimal),
 ];
 
 static FORMATS: Names<ToolFormat, 3> = [

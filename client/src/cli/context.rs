@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use brattice_client::start::{self, RootPolicy, StartError, StartOptions};
 use brattice_client::{Client, ClientError, ConnectOptions, Locations};
+use brattice_protocol::hello::Role;
 use brattice_protocol::location;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -15,6 +16,15 @@ use super::arguments::Global;
 use super::failure::Failure;
 use super::plain::plain;
 use super::terminal::{Format, Style};
+
+/// Who is there to be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asker {
+    /// Somebody at a terminal.
+    Person,
+    /// Nobody.
+    Nobody,
+}
 
 /// What to do where no daemon answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,16 +79,32 @@ impl Context {
         }
     }
 
+    /// A connection to the agents' socket, or the operators', of a program that may put approvals to a person.
+    pub(crate) async fn asking(&self, role: Role, asker: Asker) -> Result<Client, Failure> {
+        let socket = match role {
+            Role::Client => &self.locations.socket,
+            Role::Operator => &self.locations.control_socket,
+        };
+        match asker {
+            Asker::Person => self.connect_as(socket, identity().answering_approvals()).await,
+            Asker::Nobody => self.connect(socket).await,
+        }
+    }
+
     async fn connect(&self, socket: &Path) -> Result<Client, Failure> {
+        self.connect_as(socket, identity()).await
+    }
+
+    async fn connect_as(&self, socket: &Path, who: ConnectOptions) -> Result<Client, Failure> {
         match self.absent {
-            Absent::Fail => Ok(Client::connect(socket, identity()).await?),
+            Absent::Fail => Ok(Client::connect(socket, who).await?),
             Absent::Start => {
-                let first = Client::connect(socket, identity()).await;
+                let first = Client::connect(socket, who.clone()).await;
                 if !first.as_ref().is_err_and(ClientError::is_absent_daemon) {
                     return Ok(first?);
                 }
                 let options = self.start_options();
-                let client = start::connect_or_start(socket, identity(), &options).await?;
+                let client = start::connect_or_start(socket, who, &options).await?;
                 if options.root == RootPolicy::Allow {
                     self.note(ROOT_NOTE);
                 }

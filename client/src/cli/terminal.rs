@@ -52,6 +52,11 @@ impl Style {
         self.wrap("1", text)
     }
 
+    /// What stands behind the rest.
+    pub(crate) fn dim(self, text: &str) -> String {
+        self.wrap("2", text)
+    }
+
     /// What failed or is missing.
     pub(crate) fn red(self, text: &str) -> String {
         self.wrap("31", text)

@@ -1,18 +1,20 @@
-//! `brattice call`: one tool call, for scripts.
+//! `brattice call`: one tool call, for scripts; on a terminal its approvals are put to whoever sits there.
 
-use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::time::SystemTime;
 
 use brattice_client::{Client, ClientError};
+use brattice_protocol::hello::Role;
 use brattice_protocol::session::OpenParams;
 use brattice_protocol::task::{KillParams, TaskListParams, TaskSummary};
 use brattice_protocol::tools::{CallParams, CallResult, CancelParams, Content};
 use brattice_protocol::{CallId, SessionId, TaskId};
 use serde_json::{Map, Value, json};
 
+use super::approval::{Prompt, asker};
 use super::interrupt::{Interrupt, Interrupts};
 use super::sessions;
+use super::shown::{title, whole};
 use super::temporary::{close, open};
 use crate::cli::arguments::Call;
 use crate::cli::context::print;
@@ -48,11 +50,11 @@ pub(crate) async fn call(context: &Context, arguments: Call) -> Result<ExitCode,
     let Call { tool, arguments, session, confinement, toolset } = arguments;
     let arguments: Map<String, Value> = serde_json::from_str(&arguments)
         .map_err(|source| Failure::Arguments { tool: tool.clone(), source })?;
-    let title = title(&tool, &arguments);
+    let (title, kind) = (title(&tool, &arguments), tool.clone());
     let params = |session| CallParams { session, call: Some(fresh_id()), name: tool, arguments };
     let ended = match session {
         Some(prefix) => {
-            let client = context.operator().await?;
+            let client = context.asking(Role::Operator, asker(context)).await?;
             let sessions = client.session_list().await?;
             let session = sessions::find(&sessions, &prefix)?.session.clone();
             announce(context, &title)?;
@@ -61,12 +63,13 @@ pub(crate) async fn call(context: &Context, arguments: Call) -> Result<ExitCode,
         }
         None => {
             let open = OpenParams { toolset, ..confinement.open_params("brattice call")? };
-            let client = context.agent().await?;
+            let client = context.asking(Role::Client, asker(context)).await?;
             announce(context, &title)?;
             alone(&client, &open, params).await?
         }
     };
-    let shown = context.show("the result", &ended.result, |_| text(&ended.result))?;
+    let shown =
+        context.show("the result", &ended.result, |style| whole(style, &kind, &ended.result))?;
     if let Some(left) = &ended.left {
         tell(context, left);
     }
@@ -135,7 +138,7 @@ fn forget_files(result: &mut CallResult) {
     }
 }
 
-/// Waits for the result. The first signal cancels the call. A second one kills what a session of ours runs, and gives up
+/// Waits for the result, and puts what the call asks to the person at the terminal. The first signal cancels the call. A second one kills what a session of ours runs, and gives up
 /// waiting in another one; so does a third.
 async fn make(
     client: &Client,
@@ -145,9 +148,11 @@ async fn make(
 ) -> Result<Ended, Failure> {
     let calling = client.tools_call(params);
     tokio::pin!(calling);
+    let mut prompt = Prompt::of(client);
     let interrupt = tokio::select! {
         result = &mut calling => return Ok(Ended { result: result?, interrupt: None, left: None }),
         interrupt = interrupts.next() => interrupt,
+        failure = prompt.run() => return Err(failure),
     };
     let cancelled = async {
         if let Some(call) = params.call.clone() {
@@ -195,26 +200,6 @@ fn announce(context: &Context, title: &str) -> Result<(), Failure> {
     }
 }
 
-/// The line that goes before a call: the tool and, where it has one, its command.
-fn title(tool: &str, arguments: &Map<String, Value>) -> String {
-    match arguments.get("command").and_then(Value::as_str) {
-        Some(command) => format!("🛠️ {tool}: {command}"),
-        None => format!("🛠️ {tool}"),
-    }
-}
-
-/// The text for people. Some toolsets pass on what commands print as it is, which no terminal is to act on.
-fn text(result: &CallResult) -> String {
-    let mut text = result.text();
-    if std::io::stdout().is_terminal() {
-        text = plain_lines(&text);
-    }
-    if !text.ends_with('\n') {
-        text.push('\n');
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -236,12 +221,5 @@ mod tests {
         );
         forget_files(&mut told);
         assert_eq!(told, result("file unavailable", json!({"bytes": 9})));
-    }
-
-    #[test]
-    fn a_title_shows_the_command() {
-        let title_of = |arguments: Value| title("bash", arguments.as_object().unwrap());
-        assert_eq!(title_of(json!({"command": "ls -l", "timeoutMs": 5})), "🛠️ bash: ls -l");
-        assert_eq!(title_of(json!({})), "🛠️ bash");
     }
 }

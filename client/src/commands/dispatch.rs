@@ -2,7 +2,9 @@
 
 use std::process::ExitCode;
 
-use super::{audit, call, completions, daemon, doctor, policy, run, session, task, tools};
+use super::{
+    approval, audit, call, completions, daemon, doctor, policy, run, session, task, tools,
+};
 use crate::cli::arguments::{Arguments, Command};
 use crate::cli::{Context, Failure};
 
@@ -15,6 +17,9 @@ pub(crate) async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Call(call) => call::call(&context()?, call).await,
         Command::Tools(tools) => tools::tools(&context()?, tools).await,
         Command::Session(session) => session::session(&context()?, session).await,
+        Command::Approvals(approvals) => approval::approvals(&context()?, approvals).await,
+        Command::Approve(approve) => approval::approve(&context()?, approve).await,
+        Command::Reject(reject) => approval::reject(&context()?, reject).await,
         Command::Policy(policy) => policy::policy(&context()?, policy).await,
         Command::Audit(audit) => audit::audit(&context()?, audit),
         Command::Doctor => doctor::doctor(&context()?).await,

@@ -1,9 +1,10 @@
 //! What each command does: a file per command, named as it is typed.
 //!
 //! [`temporary`] opens sessions that end with their command, [`sessions`] finds the one that somebody means, [`interrupt`]
-//! knows what a Ctrl-C means, [`follow`] stays with a task over whatever becomes of the daemon. Arguments and words for
-//! failures are [`crate::cli`]'s part.
+//! knows what a Ctrl-C means, [`shown`] puts a tool's result before people, [`follow`] stays with a task over whatever becomes
+//! of the daemon. Arguments and words for failures are [`crate::cli`]'s part.
 
+mod approval;
 mod audit;
 mod call;
 mod completions;
@@ -16,6 +17,7 @@ mod policy;
 mod run;
 mod session;
 mod sessions;
+mod shown;
 mod task;
 mod temporary;
 mod tools;

@@ -2,7 +2,7 @@
 
 mod check;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use brattice_protocol::config::{Layer, Setting};
@@ -46,7 +46,7 @@ fn rules(policy: &Policy, style: Style) -> String {
     let mut text =
         format!("mode     {}\nnetwork  {}\n\n", style.bold(policy.mode.as_str()), policy.network);
     if policy.mode.is_confined() {
-        text.push_str(&grants(policy));
+        text.push_str(&grants(policy, style));
     } else {
         text.push_str("commands are not confined: no rules\n");
     }
@@ -57,8 +57,8 @@ fn rules(policy: &Policy, style: Style) -> String {
     text
 }
 
-fn grants(policy: &Policy) -> String {
-    let rows: Vec<_> = policy
+fn grants(policy: &Policy, style: Style) -> String {
+    let mut rows: Vec<_> = policy
         .grants
         .iter()
         .map(|grant| {
@@ -69,7 +69,19 @@ fn grants(policy: &Policy) -> String {
             ]
         })
         .collect();
-    columns(&rows)
+    let path = |path: &PathBuf| path.display().to_string();
+    if policy.private_temp {
+        rows.push(["write".to_owned(), "/tmp".to_owned(), "temp, by another name".to_owned()]);
+    }
+    let held = [("read", &policy.protected, "protect"), ("none", &policy.hidden, "deny-read")];
+    for (access, paths, reason) in held {
+        rows.extend(paths.iter().map(|it| [access.to_owned(), path(it), reason.to_owned()]));
+    }
+    let mut text = columns(&rows);
+    for it in &policy.unprotected {
+        text.push_str(&style.yellow(&format!("not protected: {}\n", path(it))));
+    }
+    text
 }
 
 /// Each setting with where it comes from: the file and line, else who or what says it.
@@ -91,6 +103,7 @@ fn access(access: Access) -> &'static str {
         Access::Read => "read",
         Access::Write => "write",
         Access::Device => "device",
+        Access::Connect => "connect",
     }
 }
 

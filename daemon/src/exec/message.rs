@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use brattice_policy::layer::LayerReport;
+use brattice_policy::namespaces::Unheld;
 use brattice_policy::sys::spawn::ControllingTerminal;
 use brattice_policy::sys::wait::{Exit, Usage};
 use brattice_policy::{Denial, Limits, Profile};
@@ -16,7 +17,7 @@ use brattice_protocol::task::TaskKind;
 use serde::{Deserialize, Serialize};
 
 use super::denials::{DenialRecord, Tally};
-use super::spec::{TaskEnd, TaskUsage, Timestamp, Urgency};
+use super::spec::{Shell, TaskEnd, TaskUsage, Timestamp, Urgency};
 
 mod task;
 
@@ -225,6 +226,8 @@ pub(crate) enum FailedStep {
     Privileges,
     /// Building or entering the mode's domain.
     Landlock,
+    /// Making the mode's namespaces, and what is seen in them.
+    Namespaces,
     /// Installing the filter.
     Seccomp,
     /// Starting the observer.
@@ -245,8 +248,9 @@ pub(crate) enum FailedStep {
     Exec,
 }
 
-/// Supervisor to launcher: its only message. Beside it: the zygote's channel, then the base environment. When the
-/// channel closes the launcher kills everything of its mode and ends.
+/// Supervisor to launcher: its only message. Beside it: the zygote's channel, the base environment, then the session's
+/// loopback where an earlier launcher has made one. When the channel closes the launcher kills everything of its mode and
+/// ends.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ToLauncher {
     /// What its commands may do.
@@ -262,10 +266,12 @@ pub(crate) struct ToLauncher {
 /// Launcher, or zygote, to supervisor.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum FromLauncher {
-    /// Set up.
+    /// Set up. Beside a launcher's: the session's loopback, where it has made one.
     Ready {
         /// Which process says it.
         pid: u32,
+        /// Protected paths that the launcher's namespaces do not hold.
+        unheld: Vec<Unheld>,
     },
     /// Not set up; it ends.
     Failed(Failure),
@@ -300,6 +306,8 @@ pub(crate) enum ToKeeper {
     Run {
         /// What runs.
         kind: TaskKind,
+        /// The kind of shell that runs a text.
+        shell: Shell,
         /// Where.
         cwd: PathBuf,
         /// Variables beyond the base environment.

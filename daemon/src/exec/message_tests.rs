@@ -133,6 +133,14 @@ fn what_a_supervisor_of_the_first_version_understands_is_still_said_so() {
             "stdin": "Null", "streams": "Merged", "timeout": null, "idle_timeout": null,
             "grace": {"secs": 5, "nanos": 0}, "placement": "Foreground", "leftovers": "stop",
         }}),
+        json!({"Run": {
+            "task": "bash-3",
+            "profile": {"mode": "read-only", "network": "full", "roots": [], "temp": "/s/tmp"},
+            "kind": "bash", "shell": "Login", "title": "make", "started": 12, "cwd": "/ws",
+            "environment": [], "stdin": "Null", "streams": "Separate", "timeout": null,
+            "idle_timeout": null, "grace": {"secs": 5, "nanos": 0}, "placement": "Foreground",
+            "leftovers": "stop",
+        }}),
     ];
     for message in asked {
         assert_eq!(reads::<ToSupervisor>(&message), message);

@@ -41,8 +41,8 @@ pub(crate) use launcher::main as launcher_main;
 pub(crate) use link::reader::SpoolReader;
 pub(crate) use link::{Handing, NotHanded};
 pub(crate) use link::{
-    Handover, InputEnd, InputError, ReadError, RunError, Supervisor, SupervisorError,
-    SupervisorSpec, TaskHandle, find_bash,
+    Handover, InputEnd, InputError, ReadError, ResumedHandle, RunError, Supervisor,
+    SupervisorError, SupervisorSpec, TaskHandle, find_bash,
 };
 #[cfg(test)]
 pub(crate) use message::FailedStep;

@@ -162,6 +162,7 @@ pub(crate) fn lost(folder: &Path, facts: &TaskFacts) -> Ended {
         leftovers: None,
         unkillable: Vec::new(),
         denials: None,
+        git_changes: Vec::new(),
         mode: facts.mode,
         layers: facts.layers.clone(),
     };
@@ -268,6 +269,7 @@ mod tests {
             leftovers: None,
             unkillable: Vec::new(),
             denials: None,
+            git_changes: Vec::new(),
             mode: Mode::ReadOnly,
             layers: Arc::new(LayerReport::default()),
         };

@@ -19,6 +19,8 @@ use super::denials::Denials;
 pub(crate) enum Program {
     /// A text for bash. It stands in no process's argument list.
     Bash(String),
+    /// The same for a login shell, which reads the user's profile first.
+    Login(String),
     /// A program and its arguments, without a shell.
     Argv(Vec<String>),
 }
@@ -27,8 +29,16 @@ impl Program {
     /// What is told of it.
     pub(crate) fn kind(&self) -> TaskKind {
         match self {
-            Program::Bash(_) => TaskKind::Bash,
+            Program::Bash(_) | Program::Login(_) => TaskKind::Bash,
             Program::Argv(_) => TaskKind::Argv,
+        }
+    }
+
+    /// The kind of shell that it takes.
+    pub(crate) fn shell(&self) -> Shell {
+        match self {
+            Program::Login(_) => Shell::Login,
+            Program::Bash(_) | Program::Argv(_) => Shell::Plain,
         }
     }
 
@@ -40,7 +50,7 @@ impl Program {
     /// The same, with what tells it from others that begin alike.
     pub(crate) fn known(&self) -> KnownLine {
         match self {
-            Program::Bash(line) => KnownLine::of(line),
+            Program::Bash(line) | Program::Login(line) => KnownLine::of(line),
             Program::Argv(words) => KnownLine::of(&words.join(" ")),
         }
     }
@@ -75,6 +85,23 @@ impl KnownLine {
     }
 }
 
+/// Whether bash reads the user's profile before it runs its text (bash(1), INVOCATION).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Shell {
+    /// `bash -c`: it does not.
+    #[default]
+    Plain,
+    /// `bash -lc`: it does.
+    Login,
+}
+
+impl Shell {
+    /// Whether it is what older supervisors know.
+    pub(crate) fn is_plain(&self) -> bool {
+        *self == Shell::Plain
+    }
+}
+
 /// Where a task's standard input comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Stdin {
@@ -84,6 +111,8 @@ pub(crate) enum Stdin {
     Pipe,
     /// A terminal of its own, which takes its output as well.
     Terminal,
+    /// One end of a stream of Unix sockets; `TaskHandle::take_socket` has the other, and nobody keeps a copy of it.
+    Socket,
 }
 
 /// How much time a task that is stopped is given to end by itself.
@@ -128,6 +157,8 @@ pub(crate) struct TaskSpec {
     pub(crate) task: TaskId,
     /// What it may do.
     pub(crate) profile: Profile,
+    /// The layers that hold it.
+    pub(crate) layers: Arc<LayerReport>,
     /// What runs.
     pub(crate) program: Program,
     /// Where, an absolute path.
@@ -264,6 +295,9 @@ pub(crate) struct TaskEnd {
     /// What it was denied; `None` where nobody counted, or nobody knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) denials: Option<Denials>,
+    /// What git runs by itself and was changed meanwhile, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) git_changes: Vec<String>,
     /// The mode that really applied. Known to the daemon, so it is not sent.
     #[serde(skip)]
     pub(crate) mode: Mode,

@@ -6,7 +6,7 @@ use brattice_policy::enforce::probe::Machine;
 use brattice_policy::enforce::seccomp::{Observer, Selection};
 use brattice_policy::enforce::{landlock, seccomp};
 use brattice_policy::profile::{Root, RootKind};
-use brattice_policy::{Mode, Network, Profile, sys};
+use brattice_policy::{Mode, Namespaces, Network, Profile, sys};
 use rustix::process::{Resource, Rlimit, Uid, getrlimit, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
@@ -18,6 +18,11 @@ pub(super) fn confine() -> OwnedFd {
         network: Network::Full,
         roots: vec![Root { path: folder.canonicalize().unwrap(), kind: RootKind::Workspace }],
         temp: folder,
+        protect: Vec::new(),
+        deny_read: Vec::new(),
+        namespaces: Namespaces::Off,
+        devices: Vec::new(),
+        unix_sockets: Vec::new(),
     };
     let none = CapabilitySet::empty();
     let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };

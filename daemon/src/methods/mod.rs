@@ -1,6 +1,7 @@
 //! The methods of the wire: from a name and parameters to an answer. A file a family, named as in the protocol.
 //!
 //! ```text
+//!  server::Handler ─► Methods::call ─► dispatch by name ─► session │ tools │ task │ policy │ approval │ audit │ daemon
 //!  server::Handler ─► Methods::call ─► dispatch by name ─► session │ tools │ task │ policy │ audit │ events │ daemon
 //!                                        │                                  │
 //!                                        └─ of the control socket only      └─► Registry, Session
@@ -10,6 +11,7 @@
 //! answers are dropped by the server. New work is refused once the daemon is on its way out; reading, stopping and
 //! closing go on to the end.
 
+mod approval;
 mod audit;
 mod daemon;
 mod events;
@@ -120,8 +122,10 @@ impl Methods {
             "task.wait" => Body::of(&self.task_wait(from, read(params)?).await?),
             "task.kill" => Body::of(&self.task_kill(from, read(params)?).await?),
             "task.input" => Body::of(&self.task_input(from, read(params)?).await?),
-            "policy.show" => Body::of(&self.policy_show(from, read(params)?)?),
+            "policy.show" => Body::of(&self.policy_show(from, read(params)?).await?),
             "policy.explain" => Body::of(&self.policy_explain(from, read(params)?).await?),
+            "approval.list" => Body::of(&self.approval_list(read(params)?)),
+            "approval.respond" => Body::of(&self.approval_respond(from, read(params)?)?),
             "audit.tail" => Body::of(&self.audit_tail(read(params)?).await?),
             "events.watch" => Body::of(&self.events_watch(from, read(params)?)?),
             "daemon.status" => Body::of(&self.daemon_status(read(params)?)),
@@ -136,6 +140,7 @@ impl Handler for Methods {
     fn hello(&self, from: &Arc<Connection>) -> (Peer, LayerReport) {
         let connections = self.connections.fetch_add(1, Ordering::Relaxed) + 1;
         tracing::debug!(connection = %from.id(), connections, "a client said hello");
+        self.registry.desk().attach(from);
         hello::answer()
     }
 
@@ -157,6 +162,7 @@ impl Handler for Methods {
         self.connections.fetch_sub(1, Ordering::Relaxed);
         self.watchers.remove(&from.id());
         self.registry.release(from.id());
+        self.registry.desk().leave(from.id());
     }
 }
 

@@ -6,27 +6,38 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brattice_policy::explain::explain;
+use brattice_policy::view::Held;
 use brattice_protocol::policy::{ExplainParams, Explanation, Policy, ShowParams};
 use brattice_protocol::{ErrorCode, RpcError};
 
 use super::Methods;
 use crate::server::{Connection, check_path};
-use crate::workers::Lane;
+use crate::session::held::{are_namespaces_on, held};
+use crate::workers::{Interrupted, Lane};
 
 impl Methods {
-    pub(super) fn policy_show(
+    pub(super) async fn policy_show(
         &self,
         from: &Arc<Connection>,
         params: ShowParams,
     ) -> Result<Policy, RpcError> {
         let session = self.session(&params.session, from)?;
-        let profile = session.profile();
-        Ok(Policy {
-            mode: profile.mode,
-            network: profile.network,
-            grants: profile.grants(),
-            settings: session.settings().to_vec(),
-        })
+        let (profile, layers) = (session.profile(), session.layers());
+        let settings = session.settings().to_vec();
+        let show = move || {
+            let Held { protected, unprotected, hidden } = held(&profile, &layers);
+            Policy {
+                mode: profile.mode,
+                network: profile.network,
+                private_temp: are_namespaces_on(&layers) && profile.has_private_temp(),
+                grants: profile.grants(),
+                protected,
+                unprotected,
+                hidden,
+                settings,
+            }
+        };
+        self.workers.run(Lane::Elsewhere, show).await.map_err(interrupted)
     }
 
     pub(super) async fn policy_explain(
@@ -40,24 +51,30 @@ impl Methods {
             let text = "params.path: expected a path that is not empty";
             return Err(RpcError::new(ErrorCode::Invalid, text));
         }
-        let path = session.cwd().join(&params.path);
-        let resolve = move || real_path(&path).map_err(|error| (path, error));
-        let resolved = self.workers.run(Lane::Elsewhere, resolve).await;
-        match resolved {
-            Ok(Ok(path)) => {
-                let verdict = explain(&session.profile(), &path, params.operation);
-                Ok(Explanation { path: path.display().to_string(), verdict })
+        let (profile, layers) = (session.profile(), session.layers());
+        let (path, operation) = (session.cwd().join(&params.path), params.operation);
+        let explain = move || {
+            let seen = match are_namespaces_on(&layers) {
+                true => profile.seen_at(&path),
+                false => path,
+            };
+            match real_path(&seen) {
+                Ok(path) => {
+                    let verdict = explain(&profile, &held(&profile, &layers), &path, operation);
+                    Ok(Explanation { path: path.display().to_string(), verdict })
+                }
+                Err(error) => {
+                    let text = format!("{} cannot be resolved: {error}", seen.display());
+                    Err(RpcError::new(ErrorCode::Invalid, text))
+                }
             }
-            Ok(Err((path, error))) => {
-                let text = format!("{} cannot be resolved: {error}", path.display());
-                Err(RpcError::new(ErrorCode::Invalid, text))
-            }
-            Err(error) => Err(RpcError::new(
-                ErrorCode::Unavailable,
-                format!("resolving was interrupted: {error}"),
-            )),
-        }
+        };
+        self.workers.run(Lane::Elsewhere, explain).await.map_err(interrupted)?
     }
+}
+
+fn interrupted(error: Interrupted) -> RpcError {
+    RpcError::new(ErrorCode::Unavailable, format!("looking was interrupted: {error}"))
 }
 
 /// The path without links and `..`, as far as it exists: Landlock judges the file that a path leads to, and for a name

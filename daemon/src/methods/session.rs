@@ -10,6 +10,7 @@ use brattice_protocol::task::Empty;
 
 use super::{Methods, NoParams};
 use crate::server::{Connection, check_opening};
+use crate::session::Changes;
 
 impl Methods {
     pub(super) async fn open(
@@ -36,8 +37,10 @@ impl Methods {
         params: UpdateParams,
     ) -> Result<Session, RpcError> {
         let session = self.session(&params.session, from)?;
-        if let Some(mode) = params.mode {
-            session.set_mode(mode, from.role().into()).await?;
+        let UpdateParams { session: _, mode, approval } = params;
+        let changes = Changes { mode, approval };
+        if changes != Changes::default() {
+            session.update(changes, from.role().into()).await?;
         }
         Ok(session.describe())
     }

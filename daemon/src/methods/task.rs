@@ -21,7 +21,7 @@ use crate::exec::InputEnd;
 use crate::exec::spec::{Placement, Program, Progress, Stdin, Streams, Urgency};
 use crate::fault::chain;
 use crate::server::{Connection, check_path};
-use crate::session::{Command, StartError, Task};
+use crate::session::{Authority, Command, StartError, Task};
 use crate::toolset::render::unshown_outcome;
 
 /// Most bytes of one `task.output`: what a result may carry inline.
@@ -79,6 +79,7 @@ impl Methods {
             idle_timeout,
             placement: Placement::Background,
             call: None,
+            authority: Authority::Session,
         };
         let task = session.start(command).await?;
         session.background(&task);
@@ -284,7 +285,9 @@ fn program(
         }
     };
     let (is_empty, has_nul) = match &program {
-        Program::Bash(command) => (command.trim().is_empty(), command.contains('\0')),
+        Program::Bash(command) | Program::Login(command) => {
+            (command.trim().is_empty(), command.contains('\0'))
+        }
         Program::Argv(argv) => {
             (argv.first().is_none_or(String::is_empty), argv.iter().any(|word| word.contains('\0')))
         }

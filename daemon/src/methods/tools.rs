@@ -31,7 +31,7 @@ impl Methods {
         let session = self.session(&params.session, from)?;
         self.stages.admit()?;
         let _attending = session.attend(from);
-        crate::tools::call(&session, params).await
+        crate::tools::call(&session, params, from).await
     }
 
     pub(super) fn tools_cancel(

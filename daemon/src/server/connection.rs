@@ -4,12 +4,13 @@
 //! Reading and the rules of the conversation are `conversation`'s, writing is `outbox`'s.
 
 use std::fmt;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use brattice_protocol::hello::{Answers, HelloParams, Role, Watch};
 use serde::Serialize;
 
+use super::asked::{Asked, Reply};
 use super::outbox::{Delivery, Outbox};
 
 /// A connection's number, never used twice in a daemon's life.
@@ -30,11 +31,13 @@ pub(crate) struct Connection {
     declared: OnceLock<HelloParams>,
     open: AtomicBool,
     outbox: Outbox,
+    asked: Arc<Asked>,
 }
 
 impl Connection {
     pub(super) fn new(id: ConnectionId, role: Role, outbox: Outbox) -> Self {
-        Connection { id, role, declared: OnceLock::new(), open: AtomicBool::new(true), outbox }
+        let (declared, open) = (OnceLock::new(), AtomicBool::new(true));
+        Connection { id, role, declared, open, outbox, asked: Arc::default() }
     }
 
     /// The connection's number.
@@ -68,6 +71,19 @@ impl Connection {
         self.outbox.notify(method, params)
     }
 
+    /// Asks the client something, to be waited for. None where it is gone, or reads too slowly for its bounded queue.
+    pub(crate) fn request(&self, method: &str, params: &impl Serialize) -> Option<Reply> {
+        let (id, reply) = self.asked.begin()?;
+        match self.outbox.request(id, method, params) {
+            Delivery::Queued => Some(reply),
+            Delivery::Dropped => None,
+        }
+    }
+
+    pub(super) fn asked(&self) -> &Asked {
+        &self.asked
+    }
+
     pub(super) fn outbox(&self) -> &Outbox {
         &self.outbox
     }
@@ -84,5 +100,6 @@ impl Connection {
     /// From now on the client counts as gone.
     pub(super) fn close(&self) {
         self.open.store(false, Ordering::SeqCst);
+        self.asked.close();
     }
 }

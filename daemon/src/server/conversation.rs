@@ -160,9 +160,12 @@ impl Conversation {
     async fn on_line(&mut self, line: &[u8]) -> Result<(), Ending> {
         match decode(line) {
             Ok(Message::Request(request)) => self.on_request(request).await,
-            // No notification of a client means anything, and no request is waiting for a response:
-            // both are read and passed over, as JSON-RPC has it.
-            Ok(Message::Notification(_) | Message::Response(_)) => Ok(()),
+            Ok(Message::Response(response)) => {
+                self.connection.asked().answered(response);
+                Ok(())
+            }
+            // No notification of a client means anything: it is read and passed over, as JSON-RPC has it.
+            Ok(Message::Notification(_)) => Ok(()),
             Err(error) => self.on_broken(error).await,
         }
     }

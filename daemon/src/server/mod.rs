@@ -26,6 +26,7 @@
 //! are the [`Handler`]'s; which processes are supervisors is the [`Descent`]'s.
 
 mod accept;
+mod asked;
 mod body;
 mod bounds;
 mod connection;
@@ -44,6 +45,7 @@ mod socket;
 mod tests;
 mod ticket;
 
+pub(crate) use asked::Reply;
 pub(crate) use body::Body;
 pub(crate) use bounds::{check_opening, check_path};
 pub(crate) use connection::{Connection, ConnectionId};

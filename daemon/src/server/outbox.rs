@@ -6,7 +6,7 @@
 //! ```text
 //!   request ─ try ─▶ in-flight room ─▶ response ─┐
 //!   refusal, hello, cancel ─ wait ─▶ aside room ─┼─▶ queue, in order ─▶ writer ─▶ socket
-//!   notification ─ try ─▶ bytes of room ─────────┘
+//!   notification, own request ─▶ bytes of room ──┘
 //! ```
 //!
 //! One queue for all keeps the order: a call's output is told before its answer. Only the reader
@@ -131,6 +131,15 @@ impl Outbox {
 
     /// Queues a notification where it fits, and counts it where it does not.
     pub(super) fn notify(&self, method: &str, params: &impl Serialize) -> Delivery {
+        self.tell("", method, params)
+    }
+
+    /// Queues a request of the daemon's where it fits, as a notification is.
+    pub(super) fn request(&self, id: i64, method: &str, params: &impl Serialize) -> Delivery {
+        self.tell(&format!("\"id\":{id},"), method, params)
+    }
+
+    fn tell(&self, id: &str, method: &str, params: &impl Serialize) -> Delivery {
         if self.lines.is_closed() {
             return Delivery::Dropped;
         }
@@ -139,7 +148,7 @@ impl Outbox {
             return self.drop_one();
         }
         let bytes = format!(
-            "{{\"jsonrpc\":\"2.0\",\"method\":{},\"params\":{}}}\n",
+            "{{\"jsonrpc\":\"2.0\",{id}\"method\":{},\"params\":{}}}\n",
             json(method),
             json(params)
         )

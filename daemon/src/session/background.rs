@@ -244,6 +244,7 @@ pub(super) fn task_finished(session: &SessionId, task: &TaskId, end: &TaskEnd) -
         signal: end.signal.map(|signal| signal_name(signal).into_owned()),
         reason: end.reason.clone(),
         denials: end.denials.as_ref().map(counts),
+        git_changes: end.git_changes.clone(),
     }
 }
 

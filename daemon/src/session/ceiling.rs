@@ -1,24 +1,31 @@
 //! What no session goes beyond, as it is now: a session keeps what it was opened with, but for a ceiling that was narrowed
 //! since, which holds for whatever starts from then on.
 
-use std::sync::{PoisonError, RwLock};
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use brattice_policy::{Approval, Mode};
 
 /// The bounds of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {
     /// The widest mode.
     pub(crate) mode: Mode,
     /// Whether anybody is asked.
     pub(crate) approval: Approval,
+    /// What no confined command reads, absolute.
+    pub(crate) deny_read: Arc<[PathBuf]>,
 }
 
 impl Bounds {
     /// The narrower of both, one by one.
-    pub(super) fn and(self, other: Bounds) -> Bounds {
-        let Bounds { mode, approval } = other;
-        Bounds { mode: self.mode.min(mode), approval: self.approval.min(approval) }
+    pub(super) fn and(&self, other: &Bounds) -> Bounds {
+        let added = other.deny_read.iter().filter(|path| !self.deny_read.contains(path));
+        Bounds {
+            mode: self.mode.min(other.mode),
+            approval: self.approval.min(other.approval),
+            deny_read: self.deny_read.iter().chain(added).cloned().collect(),
+        }
     }
 }
 
@@ -32,7 +39,7 @@ impl Ceiling {
     }
 
     pub(super) fn now(&self) -> Bounds {
-        *self.0.read().unwrap_or_else(PoisonError::into_inner)
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(super) fn set(&self, bounds: Bounds) {
@@ -46,9 +53,14 @@ mod tests {
 
     #[test]
     fn of_two_bounds_the_narrower_holds_in_each_respect() {
-        let wide = Bounds { mode: Mode::DangerFullAccess, approval: Approval::Never };
-        let narrow = Bounds { mode: Mode::ReadOnly, approval: Approval::Ask };
-        let both = Bounds { mode: Mode::ReadOnly, approval: Approval::Never };
-        assert_eq!((wide.and(narrow), narrow.and(wide)), (both, both));
+        let bounds = |mode, approval, paths: &[&str]| {
+            let deny_read = paths.iter().map(PathBuf::from).collect();
+            Bounds { mode, approval, deny_read }
+        };
+        let wide = bounds(Mode::DangerFullAccess, Approval::Never, &["/a", "/b"]);
+        let narrow = bounds(Mode::ReadOnly, Approval::Ask, &["/b", "/c"]);
+        let both = |paths: &[&str]| bounds(Mode::ReadOnly, Approval::Never, paths);
+        assert_eq!(wide.and(&narrow), both(&["/a", "/b", "/c"]));
+        assert_eq!(narrow.and(&wide), both(&["/b", "/c", "/a"]));
     }
 }

@@ -8,6 +8,7 @@ use brattice_policy::Mode;
 use brattice_policy::layer::LayerReport;
 use brattice_protocol::{CallId, SessionId, TaskId};
 
+use crate::approval::{ClaimRefused, Permit};
 use crate::audit::AuditError;
 use crate::exec::spec::{Placement, Program, Stdin, Streams};
 use crate::exec::{RunError, SupervisorError};
@@ -36,6 +37,22 @@ pub(crate) struct Command {
     pub(crate) placement: Placement,
     /// The call that it is for, if it is for one.
     pub(crate) call: Option<CallId>,
+    /// By what it may run.
+    pub(crate) authority: Authority,
+}
+
+/// By what a command may run.
+#[derive(Debug)]
+pub(crate) enum Authority {
+    /// The session's mode.
+    Session,
+    /// What a person allowed.
+    Permit {
+        /// Their word, for this one command.
+        permit: Permit,
+        /// The mode that the call asked for.
+        to: Mode,
+    },
 }
 
 /// Why a command did not start.
@@ -53,6 +70,17 @@ pub(crate) enum StartError {
     /// A root of the session holds what this daemon lives on.
     #[error("nothing starts in this session any more: {0}")]
     Unfit(String),
+    /// What a person allowed was something else.
+    #[error("what was to run is no longer what was approved: {0}; nothing ran")]
+    NotPermitted(#[source] ClaimRefused),
+    /// The operator has narrowed the ceiling since it was approved.
+    #[error("{to} was approved and is now beyond this machine's ceiling, {ceiling}; nothing ran")]
+    BeyondCeiling {
+        /// The mode that was approved.
+        to: Mode,
+        /// The widest that there is now.
+        ceiling: Mode,
+    },
     /// That it starts cannot be written down.
     #[error(transparent)]
     Unrecorded(#[from] AuditError),
@@ -93,6 +121,9 @@ pub(crate) enum UpdateError {
         /// The widest there is.
         ceiling: Mode,
     },
+    /// The operator lets nobody be asked.
+    #[error("approval \"ask\" is beyond this daemon's ceiling, \"never\"")]
+    NobodyAsked,
     /// The session has no supervisor any more.
     #[error("the supervisor of session {0} has ended, and with it what it ran")]
     Lost(SessionId),

@@ -8,16 +8,19 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use brattice_policy::Mode;
+use brattice_policy::explain::{Operation, explain};
+use brattice_policy::{Approval, Denial, DeniedOperation, LayerName, Mode};
 use brattice_protocol::audit::Event;
 use brattice_protocol::task::TaskKind;
-use brattice_protocol::{SessionId, TaskId};
+use brattice_protocol::{CallId, SessionId, TaskId};
 
+use super::escalation::Latitude;
+use super::held::held;
 use super::session::Session;
 use super::task::Task;
 use super::tasks::Entry as _;
 use crate::exec::denials::{DenialRecord, Denials, bounded, is_observed};
-use crate::exec::spec::{KnownLine, Placement, TaskFacts};
+use crate::exec::spec::{KnownLine, Placement, TaskFacts, Timestamp};
 use crate::toolset::render::{Escalation, Refusal};
 
 /// Records that are remembered of all tasks of a session.
@@ -26,7 +29,7 @@ const MOST: usize = 512;
 /// Something that a command was denied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RecordedDenial {
-    /// The task that the command was.
+    /// The task that the command was, or the call that worked on files.
     pub(crate) task: TaskId,
     /// What it ran.
     kind: TaskKind,
@@ -40,6 +43,15 @@ pub(crate) struct RecordedDenial {
     pub(crate) record: DenialRecord,
 }
 
+/// What the sandbox refused to do with a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Refused<'a> {
+    /// What was tried.
+    pub(crate) operation: DeniedOperation,
+    /// On this file, without links as far as that is known.
+    pub(crate) path: &'a Path,
+}
+
 /// What an escalation is asked for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'a> {
@@ -51,9 +63,13 @@ pub(crate) struct Asked<'a> {
     pub(crate) wanted: Mode,
 }
 
-/// The records of one session.
+/// The records of one session, each list in the order of its numbers.
 #[derive(Debug, Default)]
-pub(crate) struct DenialStore(Mutex<VecDeque<RecordedDenial>>);
+pub(crate) struct DenialStore {
+    of_tasks: Mutex<VecDeque<RecordedDenial>>,
+    /// Of calls that work on files; their numbers are their own.
+    of_calls: Mutex<VecDeque<RecordedDenial>>,
+}
 
 /// The number of the newest record of a task that its session has taken note of. Locked while it does, so that the lines
 /// of the audit log stand in their order.
@@ -101,17 +117,64 @@ impl Session {
         newest
     }
 
+    /// Takes note of what the sandbox refused a call that works on files: for the grounds of escalations, and in the audit log.
+    pub(crate) fn note_call_denial(
+        &self,
+        call: &CallId,
+        mode: Mode,
+        refused: Refused<'_>,
+    ) -> Denials {
+        let Refused { operation, path } = refused;
+        let asked = match operation {
+            DeniedOperation::Create => Operation::Create,
+            DeniedOperation::Remove | DeniedOperation::Rename => Operation::Remove,
+            _ => Operation::Write,
+        };
+        let profile = self.profile().with_mode(mode);
+        let verdict = explain(&profile, &held(&profile, &self.layers()), path, asked);
+        let right = match operation {
+            DeniedOperation::Create => "make_reg",
+            DeniedOperation::Remove | DeniedOperation::Rename => "remove_file",
+            _ => "write_file",
+        };
+        let denial = Denial {
+            operation,
+            path: bounded(path.to_string_lossy().into_owned()),
+            second_path: None,
+            layer: LayerName::Landlock,
+            errno: "EACCES".to_owned(),
+            right: right.to_owned(),
+            // What no wider confined mode is known to allow, only no confinement does.
+            needs: verdict.mode_needed.unwrap_or(Mode::DangerFullAccess),
+            grant: None,
+            pid: std::process::id(),
+            program: "bratticed".to_owned(),
+            ambient: None,
+        };
+        let record = self.denials.learn_of_call(call, mode, denial.clone());
+        let (session, call) = (self.id().clone(), call.clone());
+        self.audit().record(&Event::CallDenial { session, call, denial });
+        Denials { records: vec![record], total: 1, ..Denials::default() }
+    }
+
     /// What there is to be done about what a command was denied; `None` where a wider mode would not help.
-    pub(crate) fn escalation(&self, mode: Mode, denials: &Denials) -> Option<Escalation> {
+    /// `ask` is how it is asked for.
+    pub(crate) fn escalation(
+        &self,
+        mode: Mode,
+        denials: &Denials,
+        ask: fn(Mode) -> Escalation,
+    ) -> Option<Escalation> {
         let needed = denials.records.iter().map(|record| record.denial.needs).max()?;
         if needed <= mode {
             return None;
         }
-        Some(Escalation::Final(match needed > self.ceiling().mode {
-            true => Refusal::Ceiling,
-            // Nobody can be asked in this version.
-            false => Refusal::Disabled,
-        }))
+        let Latitude { ceiling, approval, .. } = self.latitude();
+        Some(match approval {
+            _ if needed > ceiling => Escalation::Final(Refusal::Ceiling),
+            Approval::Never => Escalation::Final(Refusal::Disabled),
+            Approval::Ask => ask(needed),
+        })
     }
 }
 
@@ -154,12 +217,30 @@ impl DenialStore {
         }
     }
 
+    /// Remembers what a call that works on files was denied, under the next number. The oldest gives way.
+    fn learn_of_call(&self, call: &CallId, mode: Mode, denial: Denial) -> DenialRecord {
+        let mut kept = lock(&self.of_calls);
+        let number = kept.back().map_or(0, |known| known.record.number) + 1;
+        let (task, now) = (TaskId::new(call.as_str()), Timestamp::now());
+        let record = DenialRecord { number, first: now, last: now, count: 1, denial };
+        let (kind, line) = (TaskKind::Argv, KnownLine::of(""));
+        let known = record.clone();
+        kept.push_back(RecordedDenial { task, kind, line, workdir: None, mode, record: known });
+        if kept.len() > MOST {
+            kept.pop_front();
+        }
+        record
+    }
+
     fn locked(&self) -> MutexGuard<'_, VecDeque<RecordedDenial>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.of_tasks)
     }
 }
 
-#[cfg_attr(not(test), expect(dead_code, reason = "approvals ask for the grounds"))]
+fn lock(kept: &Mutex<VecDeque<RecordedDenial>>) -> MutexGuard<'_, VecDeque<RecordedDenial>> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl DenialStore {
     /// The denials that the wanted mode would lift: of the same line in the same folder, or of one of the paths. The oldest
     /// first; none where the escalation has no ground.
@@ -181,7 +262,9 @@ impl DenialStore {
                 .iter()
                 .any(|path| *path == denial.path || denial.second_path.as_ref() == Some(path))
         };
+        let of_calls = lock(&self.of_calls);
         kept.iter()
+            .chain(of_calls.iter())
             .filter(|known| known.lifted_by(asked.wanted) && (of_command(known) || of_path(known)))
             .cloned()
             .collect()

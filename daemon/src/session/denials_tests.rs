@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use brattice_policy::Denial;
-
 use super::*;
 use crate::exec::denials::tests::{denial, record};
 use crate::exec::spec::{Stdin, Streams, Timestamp};

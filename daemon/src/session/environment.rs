@@ -46,7 +46,7 @@ pub(super) fn of_task(profile: &Profile, task: &TaskId, stdin: Stdin) -> Vec<(St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use brattice_policy::{Mode, Network, Root, RootKind};
+    use brattice_policy::{Mode, Namespaces, Network, Root, RootKind};
 
     fn profile(mode: Mode) -> Profile {
         Profile {
@@ -54,6 +54,11 @@ mod tests {
             network: Network::Full,
             roots: vec![Root { path: "/ws".into(), kind: RootKind::Workspace }],
             temp: "/state/tmp".into(),
+            protect: Vec::new(),
+            deny_read: Vec::new(),
+            namespaces: Namespaces::Auto,
+            devices: Vec::new(),
+            unix_sockets: Vec::new(),
         }
     }
 

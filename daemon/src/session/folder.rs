@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 
 use crate::exec::LOCK;
 use crate::exec::record::TASKS;
+use brattice_policy::profile::JOURNAL;
 use brattice_policy::sys::lock::is_write_locked;
 use brattice_protocol::SessionId;
 use rustix::fs::OFlags;
@@ -56,15 +57,21 @@ pub(crate) enum FolderError {
 }
 
 impl SessionFolder {
+    /// Where the folder of a session will be.
+    pub(super) fn at(state: &Path, session: &SessionId) -> SessionFolder {
+        SessionFolder(state.join(SESSIONS).join(session.as_str()))
+    }
+
     /// Makes the folder of a new session, and those in it.
     pub(super) fn create(state: &Path, session: &SessionId) -> Result<SessionFolder, FolderError> {
-        let path = state.join(SESSIONS).join(session.as_str());
+        let SessionFolder(path) = SessionFolder::at(state, session);
         let make = |recursive: bool, path: &Path| {
             DirBuilder::new().recursive(recursive).mode(0o700).create(path)
         };
         make(true, &state.join(SESSIONS))
             .and_then(|()| make(false, &path))
             .and_then(|()| make(false, &path.join("tmp")))
+            .and_then(|()| make(false, &path.join(JOURNAL)))
             .and_then(|()| make(false, &path.join(TASKS)))
             .map_err(|source| FolderError::Make { path: path.clone(), source })?;
         Ok(SessionFolder(path))

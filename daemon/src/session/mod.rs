@@ -10,6 +10,7 @@
 //!      │     │           ├── denials    what its commands were denied
 //!      │     ├ filesystem├── tasks      numbers, how many run, which can be read
 //!      │     └ gitdir    │     └ task   a running one's handle, or what is `kept` of an ended one
+//!      │                 ├── escalation what calls may ask for, on the ground of denials; asking is `approval`'s
 //!      ├── folder        ├── layers     what holds its commands
 //!      │     └ removal   ├── environment
 //!      │                 ├── attention  who waits, so that it is not closed
@@ -45,15 +46,20 @@ mod ceiling;
 mod command;
 mod denials;
 mod environment;
+mod escalation;
+mod files;
 mod filesystem;
 mod folder;
 mod gitdir;
+pub(crate) mod held;
 mod holding;
 mod kept;
 mod layers;
+mod leaving;
 mod open;
 mod owner;
 mod reads;
+mod recovery;
 mod registry;
 mod removal;
 mod restore;
@@ -61,6 +67,7 @@ mod rules;
 mod saved;
 #[expect(clippy::module_inception, reason = "the file is named for the thing it holds")]
 mod session;
+mod settings;
 mod space;
 mod stage;
 mod start;
@@ -71,16 +78,22 @@ mod task;
 mod tasks;
 #[cfg(test)]
 pub(crate) mod testing;
+mod turn;
 mod workspace;
 
 pub(crate) use background::KillError;
 pub(crate) use calls::{Admission, RunningCall};
-pub(crate) use command::{Command, StartError, UpdateError};
+pub(crate) use command::{Authority, Command, StartError, UpdateError};
+pub(crate) use denials::{Asked, RecordedDenial, Refused};
+pub(crate) use escalation::Changes;
+pub(crate) use files::FilesError;
 pub(crate) use folder::FolderError;
 pub(crate) use open::{Grounds, OpenError};
 pub(crate) use reads::Cursor;
 pub(crate) use registry::{AccessError, Registry};
+pub(crate) use rules::Ruling;
 pub(crate) use session::Session;
 pub(crate) use stage::{Stage, Stages};
 pub(crate) use task::{OutputError, Task};
+pub(crate) use turn::CallFacts;
 pub(crate) use workspace::{OwnPaths, WorkspaceError};

@@ -2,12 +2,14 @@
 //!
 //! Where a step fails, what the steps before it made is removed again: an opening that is refused leaves nothing.
 
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brattice_policy::config::{Layer, SessionDefaults, Setting, Settings};
+use brattice_policy::config::{SessionDefaults, Settings};
 use brattice_policy::environment::EnvironmentRules;
 use brattice_policy::rules::Rules;
-use brattice_policy::{Limits, Mode, Network, Profile, Root, RootKind};
+use brattice_policy::{Approval, Layer, LayerName, Limits, Mode, Profile, Root, RootKind};
 use brattice_protocol::SessionId;
 use brattice_protocol::audit::{Actor, Event};
 use brattice_protocol::session::{OpenParams, Options, ToolsetName};
@@ -17,11 +19,11 @@ use serde_json::Map;
 
 use crate::audit::AuditError;
 use crate::configuration::{Configuration, ConfigurationFiles};
-use crate::exec::SupervisorError;
 use crate::exec::spec::Timestamp;
+use crate::exec::{SupervisorError, machine};
 use crate::fault::chain;
 use crate::server::Connection;
-use crate::toolset::{SessionFacts, Toolset};
+use crate::toolset::{OptionFault, SessionFacts, Toolset};
 use crate::workers::{Interrupted, Lane};
 
 use super::ceiling::Bounds;
@@ -30,9 +32,13 @@ use super::layers;
 use super::owner::Owner;
 use super::registry::Shared;
 use super::session::{Memory, Parts, Session, Setup, Standing};
+use super::settings;
 use super::supervision::{self, Link, Supervision};
 use super::tasks::Tasks;
 use super::workspace::{self, OwnPaths, Workspace, WorkspaceError};
+
+/// Where devices are.
+const DEVICES: &str = "/dev";
 
 /// What every session of a daemon is opened with.
 #[derive(Debug)]
@@ -75,7 +81,11 @@ impl Grounds {
         });
         let Configuration { ceiling, session, limits, environment, tools, rules, settings, .. } =
             configuration;
-        let ceiling = Bounds { mode: ceiling.mode(), approval: ceiling.approval };
+        let ceiling = Bounds {
+            mode: ceiling.mode(),
+            approval: ceiling.approval,
+            deny_read: ceiling.deny_read.iter().map(PathBuf::from).collect(),
+        };
         Grounds {
             own,
             ambient,
@@ -116,9 +126,26 @@ pub(crate) enum OpenError {
         /// The widest there is.
         ceiling: Mode,
     },
-    /// This version sets up no network namespace, and nothing else confines sockets to the loopback.
-    #[error("network \"loopback\" needs a network namespace, which this version does not set up")]
-    Loopback,
+    /// The operator lets nobody be asked.
+    #[error("approval \"ask\" is beyond this daemon's ceiling, \"never\"")]
+    NobodyAsked,
+    /// Namespaces alone can keep what was asked for, and there are none here.
+    #[error("{0}")]
+    Namespaces(String),
+    /// A configured device is something else.
+    #[error("devices: {0} is neither a device nor a folder below /dev")]
+    NoDevice(String),
+    /// What is hidden cannot be worked in.
+    #[error("deny_read hides {} from the session that is to work in {}", hidden.display(), root.display())]
+    Hidden {
+        /// What is hidden.
+        hidden: PathBuf,
+        /// A root of the session.
+        root: PathBuf,
+    },
+    /// An option is none of its toolset's, or its value is none.
+    #[error(transparent)]
+    Option(#[from] OptionFault),
     /// There are as many sessions as may be.
     #[error("{open} sessions are open, which is as many as may be")]
     Full {
@@ -147,6 +174,7 @@ pub(super) async fn open(
     place: OwnedSemaphorePermit,
     owner: &Arc<Connection>,
 ) -> Result<Session, OpenError> {
+    let approval = params.approval.unwrap_or(grounds.defaults.approval);
     let id = SessionId::new(uuid::Uuid::now_v7().to_string());
     let (setup, memory) = {
         let (grounds, results) = (grounds.clone(), shared.results.clone());
@@ -157,7 +185,8 @@ pub(super) async fn open(
         };
         shared.workers.run(Lane::Elsewhere, prepare).await.map_err(OpenError::Interrupted)??
     };
-    if let Err(error) = shared.audit.record_before(&opened(&setup, owner.role().into())) {
+    let event = opened(&setup, approval, owner.role().into());
+    if let Err(error) = shared.audit.record_before(&event) {
         discard(shared, setup).await;
         return Err(OpenError::Unrecorded(error));
     }
@@ -176,7 +205,7 @@ pub(super) async fn open(
         Ok(layers) => layers,
         Err(gone) => layers::after(mode, &gone),
     };
-    let standing = Standing { mode, layers };
+    let standing = Standing { mode, layers: Arc::new(layers), approval };
     Ok(Session::new(Parts {
         setup,
         grounds: grounds.clone(),
@@ -190,44 +219,6 @@ pub(super) async fn open(
     }))
 }
 
-/// The settings that hold for a session, with what it was opened with.
-fn told(settings: &Settings, params: &OpenParams) -> Settings {
-    let mut told = settings.clone();
-    let OpenParams { mode, toolset, network, writable, options, .. } = params;
-    let own = [
-        ("[session] mode", mode.map(|mode| mode.to_string())),
-        ("[session] toolset", toolset.map(|toolset| toolset.as_str().to_owned())),
-        ("[session] network", network.map(|network| network.to_string())),
-    ];
-    let setting = |key: &str, value: String| {
-        let (key, layer) = (key.to_owned(), Layer::Session);
-        Setting { key, value, layer, place: None }
-    };
-    for (key, value) in own {
-        if let Some(value) = value {
-            told.set(setting(key, value));
-        }
-    }
-    if !writable.is_empty() {
-        told.add(setting("[session] writable", writable.join(", ")));
-    }
-    for tool in &options.disable {
-        told.add(setting("[tools] disable", tool.clone()));
-    }
-    told
-}
-
-/// The settings that hold for a session of an earlier daemon: what it has was decided when it was opened.
-pub(super) fn settings_of_saved(
-    settings: &Settings,
-    profile: &Profile,
-    toolset: ToolsetName,
-) -> Settings {
-    let (mode, network) = (Some(profile.mode), Some(profile.network));
-    let params = OpenParams { mode, network, toolset: Some(toolset), ..OpenParams::default() };
-    told(settings, &params)
-}
-
 /// Takes away the tools that no session declares.
 pub(super) fn disable(options: &mut Options, tools: &[String]) {
     for tool in tools {
@@ -238,7 +229,7 @@ pub(super) fn disable(options: &mut Options, tools: &[String]) {
 }
 
 /// What the audit log says of an opening.
-fn opened(setup: &Setup, by: Actor) -> Event {
+fn opened(setup: &Setup, approval: Approval, by: Actor) -> Event {
     let path = |root: &Root| root.path.display().to_string();
     let Profile { mode, network, roots, .. } = &setup.profile;
     Event::SessionOpened {
@@ -248,6 +239,7 @@ fn opened(setup: &Setup, by: Actor) -> Event {
         workspace: setup.profile.workspace().display().to_string(),
         writable: roots.iter().skip(1).map(path).collect(),
         mode: *mode,
+        approval,
         network: *network,
         toolset: setup.toolset.name,
     }
@@ -274,19 +266,32 @@ fn prepare(
     if mode > ceiling {
         return Err(OpenError::BeyondCeiling { mode, ceiling });
     }
-    let network = params.network.unwrap_or(defaults.network);
-    if network == Network::Loopback {
-        return Err(OpenError::Loopback);
+    if params.approval.is_some_and(|approval| approval > grounds.ceiling.approval) {
+        return Err(OpenError::NobodyAsked);
     }
-    let settings = told(&grounds.settings, &params);
+    let network = params.network.unwrap_or(defaults.network);
+    let toolset = Toolset::of(params.toolset.unwrap_or(defaults.toolset));
+    toolset.check_options(&params.options)?;
+    let settings = settings::of_opened(&grounds.settings, &params);
     let Workspace { roots, cwd } = workspace::resolve(&params, &grounds.folders, &grounds.own)?;
     disable(&mut params.options, &grounds.disable);
-    let toolset = Toolset::of(params.toolset.unwrap_or(defaults.toolset));
-    let OpenParams { options, label, .. } = params;
+    let OpenParams { options, label, approval, .. } = params;
     let facts = SessionFacts { session: &id, options: &options, home: &grounds.home };
     let variables = toolset.environment(facts);
+    let profile = Profile {
+        mode,
+        network,
+        roots,
+        temp: SessionFolder::at(&grounds.own.state, &id).temp(),
+        protect: defaults.protect.iter().map(PathBuf::from).collect(),
+        deny_read: defaults.deny_read.iter().map(PathBuf::from).collect(),
+        namespaces: defaults.namespaces,
+        devices: devices(&defaults.devices)?,
+        unix_sockets: defaults.unix_sockets.iter().map(|path| real(path.as_ref())).collect(),
+    }
+    .hiding(&grounds.ceiling.deny_read);
+    can_be_held(&profile)?;
     let folder = SessionFolder::create(&grounds.own.state, &id)?;
-    let profile = Profile { mode, network, roots, temp: folder.temp() };
     let (opened, more, place) = (Timestamp::now(), Map::new(), Some(place));
     let setup = Setup {
         id,
@@ -297,15 +302,15 @@ fn prepare(
         options,
         variables,
         folder,
-        ceiling: grounds.ceiling,
-        approval: defaults.approval,
+        ceiling: grounds.ceiling.clone(),
         escalation: defaults.escalation,
         settings,
         opened,
         more,
         place,
     };
-    match setup.saved(mode).write(setup.folder.path()) {
+    let approval = approval.unwrap_or(defaults.approval);
+    match setup.saved(mode, approval).write(setup.folder.path()) {
         Ok(()) => Ok(setup),
         Err(source) => {
             let path = setup.folder.path().to_owned();
@@ -316,10 +321,58 @@ fn prepare(
     }
 }
 
+/// The devices of the setting under their real names, as far as they are there: one file serves several machines.
+fn devices(setting: &[String]) -> Result<Vec<PathBuf>, OpenError> {
+    let mut devices = Vec::new();
+    for path in setting {
+        let Ok(real) = std::fs::canonicalize(path) else {
+            tracing::info!(path, "a configured device is not there");
+            continue;
+        };
+        let kind = std::fs::metadata(&real).map(|metadata| metadata.file_type());
+        let is_device = |kind: std::fs::FileType| kind.is_char_device() || kind.is_block_device();
+        // A folder of devices, as graphics cards have one; never all of them.
+        let is_folder = |kind: std::fs::FileType| kind.is_dir() && real != Path::new(DEVICES);
+        if !real.starts_with(DEVICES) || !kind.is_ok_and(|kind| is_device(kind) || is_folder(kind))
+        {
+            return Err(OpenError::NoDevice(path.clone()));
+        }
+        devices.push(real);
+    }
+    Ok(devices)
+}
+
+/// The path without symbolic links, as far as it is there. Links that come to be later lead nowhere.
+fn real(path: &Path) -> PathBuf {
+    match (path.canonicalize(), path.parent(), path.file_name()) {
+        (Ok(real), _, _) => real,
+        (Err(_), Some(parent), Some(name)) => real(parent).join(name),
+        (Err(_), _, _) => path.to_owned(),
+    }
+}
+
+/// Refuses what no layer of this machine can keep, and what nobody could work in.
+fn can_be_held(profile: &Profile) -> Result<(), OpenError> {
+    let report = machine().report_for(profile, &[]);
+    let is_namespaces = |layer: &&Layer| layer.name == LayerName::Namespaces;
+    if let Some(layer) = report.missing().filter(is_namespaces) {
+        return Err(OpenError::Namespaces(layer.reason.clone().unwrap_or_default()));
+    }
+    for hidden in profile.hidden() {
+        // What is not there hides nothing yet.
+        let hidden = hidden.canonicalize().unwrap_or_else(|_| hidden.clone());
+        if let Some(root) = profile.roots.iter().find(|root| root.path.starts_with(&hidden)) {
+            return Err(OpenError::Hidden { hidden, root: root.path.clone() });
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::session::testing::Scratch;
+    use brattice_policy::{Namespaces, Network};
     use tokio::sync::Semaphore;
 
     fn grounds(scratch: &Scratch, ceiling: Mode) -> Grounds {
@@ -350,18 +403,56 @@ mod tests {
         let cases = [
             (
                 OpenParams { mode: Some(Mode::DangerFullAccess), ..params.clone() },
-                "mode danger-full-access is beyond this daemon's ceiling, workspace-write".to_owned(),
+                "mode danger-full-access is beyond this daemon's ceiling, workspace-write"
+                    .to_owned(),
             ),
             (
-                OpenParams { network: Some(Network::Loopback), ..params.clone() },
-                "network \"loopback\" needs a network namespace, which this version does not set up".to_owned(),
+                OpenParams { workspace: "/".to_owned(), ..params },
+                "workspace \"/\" is the root of the file system".to_owned(),
             ),
-            (OpenParams { workspace: "/".to_owned(), ..params }, "workspace \"/\" is the root of the file system".to_owned()),
         ];
         for (params, expected) in cases {
             assert_eq!(outcome(&grounds, params).map(|_| ()), Err(expected));
         }
         assert!(!scratch.path("state/sessions").exists());
+    }
+
+    #[test]
+    fn what_only_namespaces_can_keep_is_refused_without_them_and_so_is_a_hidden_root() {
+        let scratch = Scratch::new();
+        let workspace = scratch.folder("ws/sub").display().to_string();
+        let opened = |deny_read: &str, namespaces, network| {
+            let defaults = SessionDefaults {
+                deny_read: deny_read.split_terminator(' ').map(str::to_owned).collect(),
+                namespaces,
+                network,
+                ..SessionDefaults::default()
+            };
+            let grounds = Grounds { defaults, ..grounds(&scratch, Mode::WorkspaceWrite) };
+            let params = OpenParams { workspace: workspace.clone(), ..OpenParams::default() };
+            outcome(&grounds, params)
+                .map(|_| ())
+                .map_err(|text| text.split(", ").next().unwrap().to_owned())
+        };
+        let refused = |what: &str| {
+            Err(format!(
+                "{what} needs namespaces: namespaces = \"off\": /tmp is refused instead of private"
+            ))
+        };
+        assert_eq!(opened("/nowhere", Namespaces::Off, Network::Full), refused("deny_read"));
+        assert_eq!(
+            opened("", Namespaces::Off, Network::Loopback),
+            refused("network = \"loopback\"")
+        );
+        let parent = scratch.path("ws").display().to_string();
+        assert_eq!(
+            opened(&parent, Namespaces::Auto, Network::Full),
+            Err(format!(
+                "deny_read hides {parent} from the session that is to work in {workspace}"
+            ))
+        );
+        assert!(!scratch.path("state/sessions").exists());
+        assert_eq!(opened("", Namespaces::Off, Network::Full), Ok(()));
     }
 
     #[test]

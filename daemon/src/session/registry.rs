@@ -6,7 +6,6 @@
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use brattice_policy::Limits;
 use brattice_protocol::SessionId;
 use brattice_protocol::audit::{Actor, Event};
 use brattice_protocol::session::{OpenParams, SessionSummary};
@@ -14,6 +13,7 @@ use dashmap::DashMap;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use crate::approval::Desk;
 use crate::configuration::{Configuration, ConfigurationFiles};
 use crate::server::{Connection, ConnectionId, Descent};
 
@@ -54,6 +54,8 @@ pub(super) struct Shared {
     pub(super) space: Arc<Space>,
     /// Where all that happens is written down.
     pub(super) audit: Arc<Audit>,
+    /// The questions to people that are open.
+    pub(super) desk: Arc<Desk>,
     /// What no session goes beyond now.
     pub(super) ceiling: Arc<Ceiling>,
     /// What waits for a disk.
@@ -86,11 +88,11 @@ impl Registry {
     /// A daemon without sessions. Called inside the runtime.
     pub(crate) fn new(grounds: Grounds, audit: Arc<Audit>, workers: Workers) -> Arc<Self> {
         let places = Arc::new(Semaphore::new(grounds.limits.max_sessions));
-        let Limits { state, spool, .. } = grounds.limits;
-        let space = Arc::new(Space::new(state, spool, workers.clone()));
-        let ceiling = Arc::new(Ceiling::new(grounds.ceiling));
-        let (supervisors, results) = Default::default();
-        let shared = Shared { supervisors, results, space, audit, ceiling, workers };
+        let limits = &grounds.limits;
+        let space = Arc::new(Space::new(limits.state, limits.spool, workers.clone()));
+        let ceiling = Arc::new(Ceiling::new(grounds.ceiling.clone()));
+        let (supervisors, results, desk) = Default::default();
+        let shared = Shared { supervisors, results, space, audit, desk, ceiling, workers };
         let (grounds, sessions) = (RwLock::new(Arc::new(grounds)), DashMap::new());
         let registry = Arc::new(Registry { grounds, sessions, places, shared });
         tokio::spawn(registry.clone().make_room());
@@ -162,6 +164,10 @@ impl Registry {
             let session = session.clone();
             async move { session.watch_supervisor().await }
         });
+        tokio::spawn({
+            let session = session.clone();
+            async move { session.recover_files().await }
+        });
         let wait = tokio::spawn(self.clone().expire(id.clone(), now));
         session.expiry().begin(wait.abort_handle());
         let running = session.tasks().all_running().iter().map(|task| task.id().clone()).collect();
@@ -196,14 +202,22 @@ impl Registry {
         self.grounds.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Opens sessions by this configuration from now on. Those that are open keep theirs, but for a ceiling that is
-    /// narrower now. How many there may be stays what it was when the daemon started.
+    /// The questions to people that are open.
+    pub(crate) fn desk(&self) -> &Desk {
+        &self.shared.desk
+    }
+
+    /// Opens sessions by this configuration. Those that are open keep theirs, but for a narrower ceiling; so does their most.
     pub(crate) fn reconfigure(&self, configuration: Configuration, files: &ConfigurationFiles) {
         let mut current = self.grounds.write().unwrap_or_else(PoisonError::into_inner);
         let mut grounds = current.reconfigured(configuration, files);
         grounds.limits.max_sessions = current.limits.max_sessions;
-        self.shared.ceiling.set(grounds.ceiling);
+        let open: Vec<_> = self.all().into_iter().map(|open| (open.latitude(), open)).collect();
+        self.shared.ceiling.set(grounds.ceiling.clone());
         *current = Arc::new(grounds);
+        for (before, session) in open {
+            session.heed(before, Actor::Operator);
+        }
     }
 
     /// Opens a session for a connection.
@@ -304,47 +318,6 @@ impl Registry {
         (sessions.len(), sessions.iter().map(|session| session.tasks().running()).sum())
     }
 
-    /// Returns once no call that runs now runs any more. Background tasks are the next daemon's.
-    pub(crate) async fn drained(&self) {
-        for session in self.all() {
-            session.calls().settled().await;
-        }
-    }
-
-    /// Asks for the end of what calls wait for. Those whose start is on its way are stopped or refused, too.
-    pub(crate) fn stop_calls(&self) {
-        for session in self.all() {
-            session.stop_calls();
-        }
-    }
-
-    /// The longest time between SIGTERM and SIGKILL for a command of any session.
-    pub(crate) fn longest_grace(&self) -> Duration {
-        self.all().iter().map(|session| session.grace()).max().unwrap_or_default()
-    }
-
-    /// Leaves every session to the next daemon.
-    pub(crate) async fn leave_all(&self) {
-        let leaving: JoinSet<()> = self.all().into_iter().map(Session::leave).collect();
-        leaving.join_all().await;
-    }
-
-    /// Closes every session, all at the same time.
-    pub(crate) async fn close_all(self: &Arc<Self>) {
-        let mut closing = JoinSet::new();
-        for session in self.all() {
-            let registry = self.clone();
-            let reason = Some("the daemon was told to stop everything".to_owned());
-            closing
-                .spawn(async move { registry.remove(session.id(), Actor::Daemon, reason).await });
-        }
-        while let Some(closed) = closing.join_next().await {
-            if let Err(error) = closed {
-                tracing::error!(%error, "a session was not closed in order");
-            }
-        }
-    }
-
     async fn expire(self: Arc<Self>, id: SessionId, since: Instant) {
         let span = self.grounds().limits.detached_ttl;
         // The session itself is not held: one that is closed meanwhile lets go of its descriptors then.
@@ -362,7 +335,8 @@ impl Registry {
         }
     }
 
-    async fn remove(&self, id: &SessionId, by: Actor, reason: Option<String>) {
+    /// Closes a session, whoever asked.
+    pub(super) async fn remove(&self, id: &SessionId, by: Actor, reason: Option<String>) {
         if let Some((_, session)) = self.sessions.remove(id) {
             session.expiry().cancel();
             session.close().await;
@@ -377,7 +351,7 @@ impl Registry {
     }
 
     /// A copy, so that no shard is locked while something is done with the sessions.
-    fn all(&self) -> Vec<Arc<Session>> {
+    pub(super) fn all(&self) -> Vec<Arc<Session>> {
         self.sessions.iter().map(|entry| entry.value().clone()).collect()
     }
 }

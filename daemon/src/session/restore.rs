@@ -28,7 +28,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::exec::record::{self, Ended, Record};
 use crate::exec::retired::Retired;
 use crate::exec::spec::TaskFacts;
-use crate::exec::{Handover, Supervisor, machine};
+use crate::exec::{Handover, ResumedHandle, Supervisor, machine};
 use crate::fault::chain;
 use crate::toolset::{SessionFacts, Toolset};
 use crate::workers::{Interrupted, Lane};
@@ -39,9 +39,11 @@ use super::folder::{FolderError, Liveness, SessionFolder};
 use super::open::{self, Grounds};
 use super::owner::Owner;
 use super::reads::Reads;
+use super::recovery::is_unfinished;
 use super::registry::Shared;
 use super::saved::{Saved, SavedSession};
 use super::session::{Memory, Parts, Session, Setup, Standing};
+use super::settings;
 use super::supervision::{Link, Supervision};
 use super::task::Task;
 use super::tasks::{Earlier, Tasks};
@@ -100,6 +102,8 @@ pub(super) async fn restore(
         Saved::Nothing => return remove(&shared, folder).await,
     };
     let records = records(&shared, &folder).await?;
+    let at = folder.clone();
+    let unfinished = shared.workers.run(Lane::State, move || is_unfinished(&at)).await?;
     let (link, handover) = match found {
         Found::Live(supervisor, handover) => {
             shared.know(&supervisor);
@@ -112,7 +116,7 @@ pub(super) async fn restore(
         Found::Retired(Retired { highest, .. }) => {
             (Link::Dormant, Handover { highest, ..Handover::default() })
         }
-        Found::Killed if records.is_empty() => {
+        Found::Killed if records.is_empty() && !unfinished => {
             return end(&shared, folder, records, (saved.session, "its supervisor was killed"))
                 .await;
         }
@@ -126,9 +130,11 @@ pub(super) async fn restore(
     let ((earlier, news), memory) = shared.workers.run(Lane::State, look).await?;
     let unfit = unfit(&grounds, &shared, &saved).await?;
     let tasks = Tasks::restored(grounds.limits.max_tasks, shared.space.clone(), earlier);
+    let approval = saved.approval;
     let setup = setup(&grounds, saved, folder, place);
     let mode = setup.profile.mode;
-    let standing = Standing { mode, layers: machine().report(mode) };
+    let layers = Arc::new(machine().report_for(&setup.profile.with_mode(mode), &[]));
+    let standing = Standing { mode, layers, approval };
     let session = Session::new(Parts {
         setup,
         grounds,
@@ -284,7 +290,9 @@ fn earlier(
 ) -> (Earlier<Task>, Vec<Task>) {
     let mut highest = handover.highest;
     let mut running = Vec::new();
-    for resumed in handover.tasks {
+    // A worker on files is the last daemon's, and ends with it.
+    let is_listed = |resumed: &ResumedHandle| resumed.handle.id().number().is_some();
+    for resumed in handover.tasks.into_iter().filter(is_listed) {
         let part = space.part(folder.path(), resumed.handle.id());
         let workers = workers.clone();
         let task = Task::live(resumed.handle, resumed.placement, folder.path(), part, workers);
@@ -325,13 +333,22 @@ fn setup(
     folder: SessionFolder,
     place: Option<OwnedSemaphorePermit>,
 ) -> Setup {
-    let SavedSession { session: id, label, mut profile, cwd, toolset, mut options, opened, more } =
-        saved;
+    let SavedSession {
+        session: id,
+        label,
+        mut profile,
+        cwd,
+        toolset,
+        mut options,
+        opened,
+        more,
+        approval,
+    } = saved;
     open::disable(&mut options, &grounds.disable);
     let toolset = Toolset::of(toolset);
     profile.mode = profile.mode.min(grounds.ceiling.mode);
     profile.temp = folder.temp();
-    let settings = open::settings_of_saved(&grounds.settings, &profile, toolset.name);
+    let settings = settings::of_saved(&grounds.settings, &profile, approval, toolset.name);
     let facts = SessionFacts { session: &id, options: &options, home: &grounds.home };
     let variables = toolset.environment(facts);
     Setup {
@@ -343,8 +360,7 @@ fn setup(
         options,
         variables,
         folder,
-        ceiling: grounds.ceiling,
-        approval: grounds.defaults.approval,
+        ceiling: grounds.ceiling.clone(),
         escalation: grounds.defaults.escalation,
         settings,
         opened,

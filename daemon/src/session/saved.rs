@@ -1,12 +1,12 @@
 //! A session on disk, `<session>/session.json`: what the next daemon needs to go on with it.
 //!
-//! The daemon is the file's one writer. It is written when the session is opened and when its mode changes, beside the old one
+//! The daemon is the file's one writer. It is written when the session is opened and when it is changed, beside the old one
 //! and renamed. Fields of a newer version are kept when an older one writes the file again.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use brattice_policy::Profile;
+use brattice_policy::{Approval, Profile};
 use brattice_protocol::SessionId;
 use brattice_protocol::session::{Options, ToolsetName};
 use serde::{Deserialize, Serialize};
@@ -49,6 +49,9 @@ pub(super) struct SavedSession {
     /// Settings of the toolset.
     #[serde(default)]
     pub(super) options: Options,
+    /// Whether its calls may ask a person.
+    #[serde(default)]
+    pub(super) approval: Approval,
     /// When it was opened.
     pub(super) opened: Timestamp,
     /// What a newer version has written besides.
@@ -105,7 +108,7 @@ pub(super) fn begin_closing(folder: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use brattice_policy::{Mode, Network, Root, RootKind};
+    use brattice_policy::{Mode, Namespaces, Network, Root, RootKind};
 
     use super::*;
     use crate::session::testing::Scratch;
@@ -119,10 +122,16 @@ mod tests {
                 network: Network::Full,
                 roots: vec![Root { path: "/ws".into(), kind: RootKind::Workspace }],
                 temp: "/state/sessions/one/tmp".into(),
+                protect: vec![".git/hooks".into()],
+                deny_read: Vec::new(),
+                namespaces: Namespaces::Auto,
+                devices: Vec::new(),
+                unix_sockets: Vec::new(),
             },
             cwd: "/ws/sub".into(),
             toolset: ToolsetName::Dsh,
             options: Options::default(),
+            approval: Approval::Never,
             opened: Timestamp(5),
             more: Map::new(),
         }

@@ -4,35 +4,33 @@
 //! `registry`'s, its supervisor is `supervision`'s, its background tasks are `background`'s, running a command is the
 //! supervisor's (`exec`).
 
-use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use brattice_policy::config::{Setting, Settings};
 use brattice_policy::layer::LayerReport;
 use brattice_policy::{Approval, Escalation, Mode, Profile};
 use brattice_protocol::SessionId;
-use brattice_protocol::audit::{Actor, Event};
 use brattice_protocol::session::{self as wire, Counters, Options, SessionSummary};
+use brattice_protocol::tools::ToolsChanged;
 use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
+use crate::approval;
 use crate::audit::Audit;
 use crate::exec::machine;
 use crate::exec::spec::Timestamp;
 use crate::server::Connection;
-use crate::toolset::{SessionTools, Toolset};
-use crate::workers::Lane;
+use crate::toolset::{LoopDetector, SessionTools, Toolset};
 
 use super::attention::Attention;
 use super::background::News;
 use super::calls::{Budget, Calls};
 use super::ceiling::Bounds;
-use super::command::{StartError, UpdateError};
+use super::command::StartError;
 use super::denials::DenialStore;
+use super::files::FileWorkers;
 use super::folder::SessionFolder;
-use super::layers;
 use super::open::Grounds;
 use super::owner::{Expiry, Owner};
 use super::reads::Reads;
@@ -41,6 +39,7 @@ use super::saved::SavedSession;
 use super::supervision::Supervision;
 use super::task::Task;
 use super::tasks::Tasks;
+use super::turn::{CallFacts, Turn};
 use super::workspace::WorkspaceError;
 
 /// What a session was opened with; none of it changes.
@@ -64,10 +63,7 @@ pub(crate) struct Setup {
     pub(super) folder: SessionFolder,
     /// What it does not go beyond.
     pub(super) ceiling: Bounds,
-    /// Whether somebody is asked.
-    pub(super) approval: Approval,
     /// What an escalation needs.
-    #[expect(dead_code, reason = "read by escalation, which a later version has")]
     pub(super) escalation: Escalation,
     /// Its settings, with where each comes from.
     pub(super) settings: Settings,
@@ -82,7 +78,7 @@ pub(crate) struct Setup {
 
 impl Setup {
     /// What the next daemon needs.
-    pub(super) fn saved(&self, mode: Mode) -> SavedSession {
+    pub(super) fn saved(&self, mode: Mode, approval: Approval) -> SavedSession {
         SavedSession {
             session: self.id.clone(),
             label: self.label.clone(),
@@ -90,6 +86,7 @@ impl Setup {
             cwd: self.cwd.clone(),
             toolset: self.toolset.name,
             options: self.options.clone(),
+            approval,
             opened: self.opened,
             more: self.more.clone(),
         }
@@ -123,9 +120,12 @@ pub(crate) struct Session {
     pub(super) tasks: Arc<Tasks<Task>>,
     pub(super) reads: Reads,
     pub(super) news: News,
+    pub(super) updating: tokio::sync::Mutex<()>,
+    pub(super) answers: Mutex<approval::Memory>,
     pub(super) denials: DenialStore,
+    pub(super) files: FileWorkers,
     calls: Arc<Calls>,
-    commands: AtomicU64,
+    turn: Mutex<Turn>,
     owner: Mutex<Owner<Arc<Connection>>>,
     pub(super) unfit: Option<WorkspaceError>,
     pub(super) expiry: Expiry,
@@ -155,13 +155,15 @@ pub(super) enum Intake {
     Closing,
 }
 
-/// The mode of commands that start from now on, and the layers that hold them.
+/// The mode of commands that start from now on, the layers that hold them, and whether they may ask for more.
 #[derive(Clone, Debug)]
 pub(super) struct Standing {
     /// The mode.
     pub(super) mode: Mode,
     /// Its layers.
-    pub(super) layers: LayerReport,
+    pub(super) layers: Arc<LayerReport>,
+    /// Whether calls may ask a person.
+    pub(super) approval: Approval,
 }
 
 impl Session {
@@ -179,10 +181,13 @@ impl Session {
             tasks,
             reads,
             news: News::default(),
+            updating: tokio::sync::Mutex::new(()),
+            answers: Mutex::default(),
             denials: DenialStore::default(),
+            files: FileWorkers::default(),
             calls,
             shared,
-            commands: AtomicU64::new(0),
+            turn: Mutex::default(),
             owner: Mutex::new(owner),
             unfit,
             expiry: Expiry::default(),
@@ -198,6 +203,11 @@ impl Session {
     /// Where relative paths start.
     pub(crate) fn cwd(&self) -> &Path {
         &self.setup.cwd
+    }
+
+    /// Its workspace.
+    pub(crate) fn workspace(&self) -> &Path {
+        self.setup.profile.workspace()
     }
 
     /// Where a command runs that names this folder, or none. Whether it is there is found out when the command starts.
@@ -222,7 +232,9 @@ impl Session {
 
     /// Its tools.
     pub(crate) fn tools(&self) -> SessionTools<'_> {
-        SessionTools::of(self.setup.toolset, self.disabled(), &self.grounds.limits)
+        let (toolset, limits) = (self.setup.toolset, &self.grounds.limits);
+        let tools = SessionTools::of(toolset, self.disabled(), limits);
+        tools.opened_with(&self.setup.options).with_escalation(self.latitude().offered())
     }
 
     /// Its calls.
@@ -237,7 +249,7 @@ impl Session {
 
     /// What commands that start now may do.
     pub(crate) fn profile(&self) -> Profile {
-        self.setup.profile.with_mode(self.bounded().mode)
+        self.setup.profile.with_mode(self.bounded().mode).hiding(&self.ceiling().deny_read)
     }
 
     /// Its settings, with where each comes from.
@@ -247,26 +259,38 @@ impl Session {
 
     /// Whether somebody is asked.
     pub(super) fn approval(&self) -> Approval {
-        self.setup.approval.min(self.ceiling().approval)
+        self.standing().approval.min(self.ceiling().approval)
     }
 
     /// What it does not go beyond now.
     pub(super) fn ceiling(&self) -> Bounds {
-        self.setup.ceiling.and(self.shared.ceiling.now())
+        self.setup.ceiling.and(&self.shared.ceiling.now())
     }
 
     /// How commands that start now stand: as it is set, unless the ceiling was narrowed since.
-    fn bounded(&self) -> Standing {
+    pub(super) fn bounded(&self) -> Standing {
         let standing = self.standing().clone();
         match self.ceiling().mode {
-            mode if mode < standing.mode => Standing { mode, layers: machine().report(mode) },
+            mode if mode < standing.mode => {
+                Standing { mode, layers: self.layers_in(mode), ..standing }
+            }
             _ => standing,
         }
     }
 
+    /// The layers of another mode, as this machine has them.
+    fn layers_in(&self, mode: Mode) -> Arc<LayerReport> {
+        Arc::new(machine().report_for(&self.setup.profile.with_mode(mode), &[]))
+    }
+
+    /// The layers that hold commands that start now.
+    pub(crate) fn layers(&self) -> Arc<LayerReport> {
+        self.standing().layers.clone()
+    }
+
     /// How it is told to its client.
     pub(crate) fn describe(&self) -> wire::Session {
-        let Standing { mode, layers } = self.bounded();
+        let Standing { mode, layers, .. } = self.bounded();
         wire::Session {
             session: self.id().clone(),
             workspace: self.setup.profile.workspace().display().to_string(),
@@ -274,7 +298,7 @@ impl Session {
             mode,
             toolset: self.setup.toolset.name,
             network: self.setup.profile.network,
-            sandbox: layers,
+            sandbox: LayerReport::clone(&layers),
         }
     }
 
@@ -294,32 +318,22 @@ impl Session {
         }
     }
 
-    /// Changes the mode of commands that start from now on; running ones keep theirs.
-    pub(crate) async fn set_mode(&self, mode: Mode, by: Actor) -> Result<(), UpdateError> {
-        let ceiling = self.ceiling().mode;
-        if mode > ceiling {
-            return Err(UpdateError::BeyondCeiling { mode, ceiling });
+    /// Its tools are declared otherwise from now on.
+    pub(super) fn tools_changed(&self) {
+        if let Some(client) = self.audience() {
+            client.notify("tools.changed", &ToolsChanged { session: self.id().clone() });
         }
-        let lost = || UpdateError::Lost(self.id().clone());
-        let supervisor = self.supervisor().await.map_err(UpdateError::Supervisor)?;
-        let profile = self.setup.profile.with_mode(mode);
-        let layers = layers::set_up(&supervisor, &profile).await.map_err(|_gone| lost())?;
-        let session = self.id().clone();
-        let _saving = self.saving.lock().await;
-        if self.intake() == Intake::Closing {
-            return Err(UpdateError::Closing(session));
-        }
-        self.audit().record_before(&Event::SessionUpdated { session, by, mode })?;
-        let (saved, path) = (self.setup.saved(mode), self.setup.folder.path().to_owned());
-        let writing = self.shared.workers.run(Lane::State, move || saved.write(&path)).await;
-        writing.map_err(io::Error::other).and_then(|saved| saved).map_err(UpdateError::Save)?;
-        *self.standing() = Standing { mode, layers };
-        Ok(())
+    }
+
+    /// The mode of commands that start now, and the layers that hold them.
+    pub(crate) fn standing_now(&self) -> (Mode, Arc<LayerReport>) {
+        let Standing { mode, layers, .. } = self.bounded();
+        (mode, layers)
     }
 
     /// Another standing, for the same mode: its supervisor is another one.
     pub(super) fn set_layers(&self, layers: LayerReport) {
-        self.standing().layers = layers;
+        self.standing().layers = Arc::new(layers);
     }
 
     /// Starts no more commands.
@@ -343,19 +357,37 @@ impl Session {
 
     /// Counts a result of `bash` for the turn.
     pub(crate) fn count_command(&self) {
-        self.commands.fetch_add(1, Ordering::Relaxed);
+        self.current_turn().count_command();
     }
 
-    /// Ends the turn: its counters, which begin again.
+    /// Counts a result of `read`, `write` or `edit` for the turn.
+    pub(crate) fn count_file_op(&self) {
+        self.current_turn().count_file_op();
+    }
+
+    /// Ends the turn: its counters, which begin again. The person speaks next, so that what they rejected may be asked again.
     pub(crate) fn turn(&self) -> Counters {
-        Counters { commands: self.commands.swap(0, Ordering::Relaxed), ..Counters::default() }
+        self.answers().forget_rejections();
+        self.current_turn().end()
+    }
+
+    /// Compares a call with the one before in this turn: how many in a row are the same, where that is to be told.
+    pub(crate) fn repeated(&self, call: CallFacts<'_>) -> Option<u64> {
+        match self.tools().loops() {
+            LoopDetector::On => self.current_turn().compare(call),
+            LoopDetector::Off => None,
+        }
+    }
+
+    fn current_turn(&self) -> MutexGuard<'_, Turn> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn intake(&self) -> Intake {
         *self.intake.borrow()
     }
 
-    fn standing(&self) -> MutexGuard<'_, Standing> {
+    pub(super) fn standing(&self) -> MutexGuard<'_, Standing> {
         self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

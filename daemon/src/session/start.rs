@@ -21,7 +21,7 @@ use super::{environment, layers};
 pub(super) fn told(program: &Program, call: Option<&CallId>) -> CommandText {
     match (program, call) {
         (program, Some(_)) => CommandText::Line(program.title()),
-        (Program::Bash(line), None) => CommandText::Line(line.clone()),
+        (Program::Bash(line) | Program::Login(line), None) => CommandText::Line(line.clone()),
         (Program::Argv(words), None) => CommandText::Words(words.clone()),
     }
 }
@@ -32,7 +32,7 @@ impl Session {
     /// Not to be dropped before it returns: the task would run without anybody who knows it.
     pub(crate) async fn start(self: &Arc<Self>, command: Command) -> Result<Task, StartError> {
         self.admit()?;
-        self.permit(&command.program, command.call.as_ref())?;
+        self.permit(&command.program, command.call.as_ref(), &command.authority)?;
         if let Some(fault) = &self.unfit {
             return Err(StartError::Unfit(fault.to_string()));
         }
@@ -40,12 +40,21 @@ impl Session {
         let slot = self.tasks.reserve()?;
         let folder = self.setup.folder.path();
         let part = self.shared.space.admit(folder, &slot.id()).await?;
-        let profile = self.profile();
+        let Command {
+            program,
+            cwd,
+            stdin,
+            streams,
+            timeout,
+            idle_timeout,
+            placement,
+            call,
+            authority,
+        } = command;
+        let (profile, leftovers) = self.authorise(authority, &program, &cwd, call.as_ref()).await?;
         let mode = profile.mode;
-        let mut environment = environment::of_task(&profile, &slot.id(), command.stdin);
+        let mut environment = environment::of_task(&profile, &slot.id(), stdin);
         environment.extend(self.setup.variables.iter().cloned());
-        let Command { program, cwd, stdin, streams, timeout, idle_timeout, placement, call } =
-            command;
         let at = cwd.clone();
         self.audit().record_before(&Event::TaskStarted {
             session: self.id().clone(),
@@ -59,6 +68,7 @@ impl Session {
         let spec = TaskSpec {
             task: slot.id(),
             profile,
+            layers: self.layers(),
             program,
             cwd,
             environment,
@@ -68,7 +78,7 @@ impl Session {
             idle_timeout,
             grace: self.tools().times().grace,
             placement,
-            leftovers: self.leftover_rule(),
+            leftovers,
         };
         match supervisor.run(spec).await {
             Ok(handle) => {
@@ -106,11 +116,12 @@ impl Session {
             signal: None,
             reason: Some(source.to_string()),
             denials: None,
+            git_changes: Vec::new(),
         });
     }
 
     /// What becomes of processes that a call's command leaves: without the tools to see and stop it nothing goes on.
-    fn leftover_rule(&self) -> LeftoverRule {
+    pub(super) fn leftover_rule(&self) -> LeftoverRule {
         match self.tools().background() {
             Background::Offered => self.grounds.limits.leftovers,
             Background::Withheld => LeftoverRule::Stop,

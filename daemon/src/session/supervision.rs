@@ -148,6 +148,7 @@ impl Session {
         if self.intake() == Intake::Open {
             self.audit().record(&Event::SessionLost { session: self.id().clone(), reason: None });
             tracing::error!(session = %self.id(), "the supervisor has ended; running tasks are lost");
+            self.recover_lost_files().await;
         }
     }
 
@@ -165,6 +166,7 @@ impl Session {
     /// Leaves it to the next daemon. Returns once its supervisor has ended, where it has nothing to keep.
     pub(super) async fn leave(self: Arc<Self>) {
         self.refuse(Intake::Stopping);
+        self.end_file_workers().await;
         if let Link::Live(supervisor) = self.supervision.link() {
             let keeps = self.tasks().running() > 0;
             supervisor.leave();
@@ -180,6 +182,8 @@ impl Session {
     pub(super) async fn close(self: Arc<Self>) {
         self.refuse(Intake::Closing);
         self.begin_closing().await;
+        self.end_file_workers().await;
+        self.recover_files().await;
         // One that is just being started is waited for.
         let _starting = self.supervision.starting.lock().await;
         if let Link::Live(supervisor) = self.supervision.link() {

@@ -417,6 +417,7 @@ mod tests {
             leftovers: None,
             unkillable: Vec::new(),
             denials: None,
+            git_changes: Vec::new(),
             mode: Mode::ReadOnly,
             layers: Arc::default(),
         };

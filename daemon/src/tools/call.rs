@@ -1,22 +1,27 @@
 //! One call: admitted, told, run, and kept in the ledger.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use brattice_protocol::audit::{self, Event};
+use brattice_protocol::editor::{EditorFacts, EditorKind, EditorStatus};
 use brattice_protocol::tools::{
-    CallFinished, CallParams, CallResult, CallStarted, CallStatus, Content, META_CALL,
+    CallFinished, CallMeta, CallParams, CallResult, CallStarted, CallStatus, Content, Location,
 };
 use brattice_protocol::{CallId, RpcError, TaskId};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::server::{Body, Delivery};
-use crate::session::{Admission, RunningCall, Session};
-use crate::toolset::ToolKind;
-use crate::toolset::render::Facts;
+use crate::server::{Body, Connection, Delivery};
+use crate::session::{Admission, CallFacts, RunningCall, Session};
+use crate::toolset::render::{Facts, append_loop};
+use crate::toolset::{Repetition, ToolKind};
 
 use super::news::News;
-use super::{bash, tasks};
+use super::{bash, files, search, tasks};
+
+/// The connection that a call came by. It may be an operator's, and another than that of the session's client.
+pub(super) type Caller = Arc<Connection>;
 
 /// Runs a call, or finds what it gave when it was sent before.
 ///
@@ -26,10 +31,11 @@ use super::{bash, tasks};
 pub(crate) async fn call(
     session: &Arc<Session>,
     params: CallParams<Value>,
+    caller: &Arc<Connection>,
 ) -> Result<Body, RpcError> {
     match session.calls().admit(&params)? {
         Admission::Known(known) => known.result().await,
-        Admission::New(call) => run(session, call, &params).await,
+        Admission::New(call) => run(session, call, &params, caller).await,
     }
 }
 
@@ -37,6 +43,7 @@ async fn run(
     session: &Arc<Session>,
     call: RunningCall,
     params: &CallParams<Value>,
+    caller: &Caller,
 ) -> Result<Body, RpcError> {
     let mut report = Report::new(session, call.id(), &params.name);
     let toolset = session.toolset();
@@ -48,19 +55,31 @@ async fn run(
     };
     if let Err(error) = session.audit().record_before(&asked) {
         let text = bash::turned_away(RpcError::from(error));
-        let result = Body::of(&Answer::turned_away(toolset.error(&text)).into_result(call.id()))?;
+        let answer = Answer::turned_away(toolset.error(&text));
+        let facts = report.facts(EditorStatus::Failed);
+        let result = Body::of(&answer.into_result(call.id(), facts))?;
         call.withdraw(result.clone());
         return Ok(result);
     }
-    let mut answer = match (session.tools().find(&params.name), &params.arguments) {
+    let found = session.tools().find(&params.name);
+    if let Ok(tool) = found {
+        report.kind = tool.editor_kind();
+    }
+    let tool = found.as_ref().ok().copied();
+    let mut answer = match (found, &params.arguments) {
         (Err(unknown), _) => Answer::refused(toolset.error(&unknown.to_string())),
         (Ok(tool), Value::Object(arguments)) => {
             let report = &mut report;
             let answer = match tool {
-                ToolKind::Bash => Ok(bash::run(session, &call, arguments, report).await),
-                ToolKind::TaskOutput => tasks::output(session, &call, arguments, report).await,
+                ToolKind::Bash => Ok(bash::run(session, &call, caller, arguments, report).await),
+                ToolKind::Read => Ok(files::read(session, &call, arguments, report).await),
+                ToolKind::Write => Ok(files::write(session, &call, arguments, report).await),
+                ToolKind::Edit => Ok(files::edit(session, &call, arguments, report).await),
+                ToolKind::Grep => Ok(search::grep(session, &call, arguments, report).await),
+                ToolKind::Glob => Ok(search::glob(session, &call, arguments, report).await),
+                ToolKind::TaskOutput => tasks::output(session, &call, arguments).await,
                 ToolKind::TaskKill => tasks::kill(session, arguments, report).await,
-                ToolKind::TaskList => tasks::list(session, arguments, report).await,
+                ToolKind::TaskList => tasks::list(session, arguments).await,
                 ToolKind::TaskInput => tasks::input(session, &call, arguments, report).await,
             };
             answer.unwrap_or_else(|fault| Answer::refused(toolset.error(&fault.to_string())))
@@ -68,6 +87,9 @@ async fn run(
         (Ok(_), other) => Answer::refused(toolset.error(&no_object(other))),
     };
     News::take(session).append(&mut answer.text);
+    if let Some(number) = repeated(session, tool, params, &answer) {
+        append_loop(&mut answer.text, number);
+    }
     // From here to the answer nothing waits, so that the notification and the answer are written together.
     let status = if answer.is_error { CallStatus::Failed } else { CallStatus::Completed };
     let outcome = answer.facts.as_ref().and_then(Facts::outcome);
@@ -78,14 +100,38 @@ async fn run(
         cause: outcome.map(|outcome| outcome.cause),
         exit_code: outcome.and_then(|outcome| outcome.exit_code),
     });
+    let facts = report.facts(status.into());
     report.finished(status);
     let kept = answer.kept;
-    let result = Body::of(&answer.into_result(call.id()))?;
+    let result = Body::of(&answer.into_result(call.id(), facts))?;
     match kept {
         Keeping::Kept => call.finish(result.clone()),
         Keeping::MayRunAgain => call.withdraw(result.clone()),
     }
     Ok(result)
+}
+
+/// How many calls in a row were the same as this one, where that is to be told.
+fn repeated(
+    session: &Session,
+    tool: Option<ToolKind>,
+    params: &CallParams<Value>,
+    answer: &Answer,
+) -> Option<u64> {
+    if tool.map(ToolKind::repetition) == Some(Repetition::Expected) {
+        return None;
+    }
+    let outcome = answer.facts.as_ref().and_then(Facts::outcome);
+    let stderr = outcome.and_then(|outcome| outcome.stderr.as_ref());
+    session.repeated(CallFacts {
+        tool: &params.name,
+        arguments: &params.arguments,
+        output: answer.output(),
+        lengths: [
+            outcome.map_or(0, |outcome| outcome.stdout.bytes),
+            stderr.map_or(0, |stream| stream.bytes),
+        ],
+    })
 }
 
 /// Why arguments of this shape are none.
@@ -106,6 +152,8 @@ fn no_object(came: &Value) -> String {
 pub(super) struct Answer {
     /// What the model reads.
     pub(super) text: String,
+    /// How many bytes of it come before the closing lines.
+    pub(super) output_bytes: usize,
     /// Whether the call failed as a call.
     pub(super) is_error: bool,
     /// The same facts as data; none where nothing came of the call.
@@ -126,12 +174,18 @@ pub(super) enum Keeping {
 impl Answer {
     /// A call that did what it was asked to.
     pub(super) fn told(text: String, facts: Facts) -> Self {
-        Answer { text, is_error: false, facts: Some(facts), kept: Keeping::Kept }
+        Answer {
+            output_bytes: text.len(),
+            text,
+            is_error: false,
+            facts: Some(facts),
+            kept: Keeping::Kept,
+        }
     }
 
     /// A call that came to nothing, and why.
     pub(super) fn refused(text: String) -> Self {
-        Answer { text, is_error: true, facts: None, kept: Keeping::Kept }
+        Answer { output_bytes: text.len(), text, is_error: true, facts: None, kept: Keeping::Kept }
     }
 
     /// A call that the session could not take, and why.
@@ -139,12 +193,21 @@ impl Answer {
         Answer { kept: Keeping::MayRunAgain, ..Answer::refused(text) }
     }
 
-    fn into_result(self, call: &CallId) -> CallResult<Option<Facts>> {
+    /// The text less the closing lines.
+    fn output(&self) -> &str {
+        self.text.get(..self.output_bytes).unwrap_or(&self.text)
+    }
+
+    fn into_result(
+        self,
+        call: &CallId,
+        editor: EditorFacts,
+    ) -> CallResult<Option<Facts>, CallMeta> {
         CallResult {
             content: vec![Content::Text { text: self.text }],
             is_error: self.is_error,
             structured_content: self.facts,
-            meta: Map::from_iter([(META_CALL.to_owned(), call.as_str().into())]),
+            meta: CallMeta { call: call.clone(), editor: Some(editor) },
         }
     }
 }
@@ -155,7 +218,8 @@ pub(super) struct Report<'a> {
     call: &'a CallId,
     tool: &'a str,
     title: String,
-    kind: &'static str,
+    kind: EditorKind,
+    locations: Vec<Location>,
     stage: Told,
 }
 
@@ -168,13 +232,18 @@ enum Told {
 
 impl<'a> Report<'a> {
     fn new(session: &'a Session, call: &'a CallId, tool: &'a str) -> Self {
-        let (title, kind, stage) = (tool.to_owned(), "execute", Told::Nothing);
-        Report { session, call, tool, title, kind, stage }
+        let (title, kind, stage) = (tool.to_owned(), EditorKind::Other, Told::Nothing);
+        Report { session, call, tool, title, kind, locations: Vec::new(), stage }
     }
 
-    /// It only looks at something (tools, "Editor shape").
-    pub(super) fn set_read(&mut self) {
-        self.kind = "read";
+    /// It begins to work on these files, the first of them at that line.
+    pub(super) fn begins(&mut self, paths: &[PathBuf], line: Option<u64>) {
+        let location = |(number, path): (usize, &PathBuf)| Location {
+            path: path.to_string_lossy().into_owned(),
+            line: line.filter(|_| number == 0),
+        };
+        self.locations = paths.iter().enumerate().map(location).collect();
+        self.tell_start(None);
     }
 
     /// What the call is, in a line for people.
@@ -187,6 +256,12 @@ impl<'a> Report<'a> {
         self.tell_start(Some(task.clone()));
     }
 
+    /// What an editor shows of it (tools, "Editor shape").
+    fn facts(&self, status: EditorStatus) -> EditorFacts {
+        let (kind, title) = (self.kind, self.title.clone());
+        EditorFacts { kind, title, status, locations: self.locations.clone(), content: Vec::new() }
+    }
+
     fn finished(mut self, status: CallStatus) {
         if self.stage == Told::Nothing {
             self.tell_start(None);
@@ -197,15 +272,12 @@ impl<'a> Report<'a> {
 
     fn tell_start(&mut self, task: Option<TaskId>) {
         self.stage = Told::Started;
-        let started = CallStarted {
-            session: self.session.id().clone(),
-            call: self.call.clone(),
-            tool: self.tool.to_owned(),
-            title: self.title.clone(),
-            kind: self.kind.to_owned(),
-            locations: Vec::new(),
-            task,
-        };
+        let EditorFacts { kind, title, status, locations, content } =
+            self.facts(EditorStatus::InProgress);
+        let (session, call) = (self.session.id().clone(), self.call.clone());
+        let tool = self.tool.to_owned();
+        let started =
+            CallStarted { session, call, tool, title, kind, status, locations, content, task };
         self.tell("call.started", &started);
     }
 
@@ -237,14 +309,28 @@ mod tests {
 
     #[test]
     fn what_came_to_nothing_has_null_for_its_facts() {
-        let result = Answer::refused("no".to_owned()).into_result(&CallId::new("call-1"));
+        let facts = EditorFacts {
+            kind: EditorKind::Execute,
+            title: "make".to_owned(),
+            status: EditorStatus::Failed,
+            locations: Vec::new(),
+            content: Vec::new(),
+        };
+        let answer = Answer::refused("no".to_owned());
+        let result = answer.into_result(&CallId::new("call-1"), facts);
         assert_eq!(
             serde_json::to_value(result).unwrap(),
             json!({
                 "content": [{"type": "text", "text": "no"}],
                 "isError": true,
                 "structuredContent": null,
-                "_meta": {"dev.brattice/call": "call-1"},
+                "_meta": {
+                    "dev.brattice/call": "call-1",
+                    "dev.brattice/acp": {
+                        "kind": "execute", "title": "make", "status": "failed",
+                        "locations": [], "content": [],
+                    },
+                },
             })
         );
     }

@@ -3,7 +3,8 @@
 //! ```text
 //!  call ──admit──► known: wait for the first one's result
 //!    │ new
-//!    ├─ bash ── arguments ─ start ─ follow ─ tails ─ render
+//!    ├─ read, write, edit, grep, glob ── arguments ─ the session's file worker ─ render
+//!    ├─ bash ── arguments ─ (escalate: a person may be asked) ─ start ─ follow ─ tails ─ render
 //!    │             └──── a fault is a result ────────┘
 //!    │                              │ cancel ► the whole tree is stopped
 //!    │                              └ watch  ► call.output
@@ -18,8 +19,12 @@
 
 mod bash;
 mod call;
+mod escalate;
+mod files;
 mod news;
+mod search;
 mod tasks;
 mod watch;
+mod work;
 
 pub(crate) use call::call;

@@ -63,9 +63,7 @@ pub(super) async fn output(
     session: &Arc<Session>,
     call: &RunningCall,
     arguments: &Map<String, Value>,
-    report: &mut Report<'_>,
 ) -> Result<Answer, TaskFault> {
-    report.set_read();
     let TaskOutputArguments { task, wait, part } = parse_task_output(session.tools(), arguments)?;
     let task = find(session, &task)?;
     if let Wait::For(limit) = wait {
@@ -155,7 +153,7 @@ impl Look {
                 ..Denials::default()
             };
         }
-        let escalation = session.escalation(task.facts().mode, &denials);
+        let escalation = session.escalation(task.facts().mode, &denials, Escalation::CallBash);
         let look = |stream, cursor, length, end| {
             LookedStream::read(session, task, (stream, part), cursor, length, end)
         };
@@ -281,9 +279,7 @@ pub(super) async fn kill(
 pub(super) async fn list(
     session: &Session,
     arguments: &Map<String, Value>,
-    report: &mut Report<'_>,
 ) -> Result<Answer, TaskFault> {
-    report.set_read();
     parse_task_list(session.tools(), arguments)?;
     let mut tasks = session.task_summaries().await;
     tasks.retain(|task| task.background);

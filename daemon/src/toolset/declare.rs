@@ -53,6 +53,11 @@ fn declaration(tools: SessionTools<'_>, kind: ToolKind) -> Tool {
 const fn title(kind: ToolKind) -> &'static str {
     match kind {
         ToolKind::Bash => "Run a command",
+        ToolKind::Read => "Read a file",
+        ToolKind::Write => "Write a file",
+        ToolKind::Edit => "Edit files",
+        ToolKind::Grep => "Search in files",
+        ToolKind::Glob => "Find files",
         ToolKind::TaskOutput => "Read a background task",
         ToolKind::TaskKill => "End a background task",
         ToolKind::TaskList => "List background tasks",
@@ -65,6 +70,10 @@ const fn title(kind: ToolKind) -> &'static str {
 const fn annotations(kind: ToolKind) -> Annotations {
     let [read_only_hint, destructive_hint, idempotent_hint, open_world_hint] = match kind {
         ToolKind::Bash | ToolKind::TaskInput => [false, true, false, true],
+        ToolKind::Read | ToolKind::Grep | ToolKind::Glob => [true, false, true, false],
+        ToolKind::Write => [false, true, true, false],
+        // The text that was replaced is not there the second time.
+        ToolKind::Edit => [false, true, false, false],
         // The next read tells what is new since this one.
         ToolKind::TaskOutput => [true, false, false, false],
         ToolKind::TaskKill => [false, true, true, false],
@@ -101,11 +110,15 @@ mod tests {
     use brattice_policy::Limits;
     use brattice_protocol::session::ToolsetName;
 
+    use brattice_policy::Mode;
+
     use super::*;
-    use crate::toolset::Toolset;
+    use crate::toolset::{EscalationOffer, Toolset};
 
     const STANDARD: &str = include_str!("testdata/standard.json");
     const DSH: &str = include_str!("testdata/dsh.json");
+    const GLRS: &str = include_str!("testdata/glrs.json");
+    const MINIMAL: &str = include_str!("testdata/minimal.json");
 
     fn declared(name: ToolsetName, disabled: &[&str]) -> Vec<Tool> {
         let disabled: Vec<String> = disabled.iter().map(|name| (*name).to_owned()).collect();
@@ -134,18 +147,68 @@ mod tests {
         schema
     }
 
+    fn bare_all(tools: Vec<Tool>) -> Vec<(String, Value)> {
+        tools.into_iter().map(|tool| (tool.name, bare(tool.input_schema))).collect()
+    }
+
     #[test]
-    fn schemas_are_those_of_the_contract_less_escalation() {
+    fn schemas_are_those_of_the_contract() {
         for (name, text) in [(ToolsetName::Standard, STANDARD), (ToolsetName::Dsh, DSH)] {
             let mut wanted = contract(text);
-            for later in ["sandbox_permissions", "justification"] {
-                wanted[0].1["properties"].as_object_mut().unwrap().remove(later).unwrap();
+            // Files are escalated by bash, which both toolsets have.
+            for (tool, schema) in &mut wanted {
+                if ["write", "edit"].contains(&tool.as_str()) {
+                    for later in ["sandbox_permissions", "justification"] {
+                        schema["properties"].as_object_mut().unwrap().remove(later).unwrap();
+                    }
+                }
             }
+            assert_eq!(bare_all(declared(name, &[])), wanted);
+        }
+    }
+
+    #[test]
+    fn where_nobody_is_asked_the_two_fields_are_gone_and_the_description_says_so() {
+        for (name, text) in [(ToolsetName::Standard, STANDARD), (ToolsetName::Dsh, DSH)] {
+            let mut wanted = contract(text);
+            for (tool, schema) in &mut wanted {
+                for gone in ["sandbox_permissions", "justification"] {
+                    let was = schema["properties"].as_object_mut().unwrap().remove(gone);
+                    let can_ask = ["bash", "write", "edit"].contains(&tool.as_str());
+                    assert_eq!(was.is_some(), can_ask, "{tool}: {gone}");
+                }
+            }
+            let tools = SessionTools::of(Toolset::of(name), &[], &Limits::default())
+                .with_escalation(EscalationOffer::Withheld);
+            let declared = declarations(tools);
+            let description = declared[0].description.clone();
+            assert!(description.contains("approval prompts are disabled"), "{description}");
+            assert!(!description.contains("sandbox_permissions"), "{description}");
+            assert_eq!(bare_all(declared), wanted);
+        }
+    }
+
+    #[test]
+    fn a_ceiling_is_told_where_it_bounds() {
+        let described = |ceiling| {
+            let tools =
+                SessionTools::of(Toolset::of(ToolsetName::Standard), &[], &Limits::default())
+                    .with_escalation(EscalationOffer::Offered { ceiling });
+            declarations(tools)[0].description.clone()
+        };
+        let told = "Nothing beyond workspace-write can be asked for";
+        assert!(described(Mode::WorkspaceWrite).contains(told));
+        assert!(!described(Mode::DangerFullAccess).contains("Nothing beyond"));
+    }
+
+    #[test]
+    fn schemas_of_small_toolsets_are_those_of_the_contract() {
+        for (name, text) in [(ToolsetName::Glrs, GLRS), (ToolsetName::Minimal, MINIMAL)] {
             let declared: Vec<_> = declared(name, &[])
                 .into_iter()
                 .map(|tool| (tool.name, bare(tool.input_schema)))
                 .collect();
-            assert_eq!(declared, wanted);
+            assert_eq!(declared, contract(text));
         }
     }
 
@@ -154,8 +217,10 @@ mod tests {
         for tool in declared(ToolsetName::Standard, &[]) {
             assert_eq!(tool.input_schema["additionalProperties"], false);
         }
-        for tool in declared(ToolsetName::Dsh, &[]) {
-            assert_eq!(tool.input_schema.get("additionalProperties"), None);
+        for name in [ToolsetName::Dsh, ToolsetName::Glrs, ToolsetName::Minimal] {
+            for tool in declared(name, &[]) {
+                assert_eq!(tool.input_schema.get("additionalProperties"), None);
+            }
         }
     }
 
@@ -166,9 +231,21 @@ mod tests {
         };
         assert_eq!(
             names(ToolsetName::Standard, &["read", "bash"]),
-            ["task_output", "task_kill", "task_list", "task_input"]
+            [
+                "write",
+                "edit",
+                "grep",
+                "glob",
+                "task_output",
+                "task_kill",
+                "task_list",
+                "task_input"
+            ]
         );
-        assert_eq!(names(ToolsetName::Dsh, &["task_list"]), ["bash", "task_kill", "task_output"]);
+        assert_eq!(
+            names(ToolsetName::Dsh, &["task_list"]),
+            ["bash", "edit", "read", "task_kill", "task_output", "write"]
+        );
     }
 
     #[test]
@@ -199,10 +276,15 @@ mod tests {
             .collect();
         let expected = [
             ("bash", [false, true, false, true]),
+            ("edit", [false, true, false, false]),
+            ("glob", [true, false, true, false]),
+            ("grep", [true, false, true, false]),
+            ("read", [true, false, true, false]),
             ("task_input", [false, true, false, true]),
             ("task_kill", [false, true, true, false]),
             ("task_list", [true, false, true, false]),
             ("task_output", [true, false, false, false]),
+            ("write", [false, true, true, false]),
         ];
         assert_eq!(hints, expected.map(|(name, hints)| (name.to_owned(), hints)).into());
     }

@@ -1,15 +1,18 @@
-//! What a toolset is: every value in which two of them may differ. The values themselves are in `standard` and
-//! `dsh`, a file per toolset; what follows from them is computed by `arguments`, `declare` and `render`.
+//! What a toolset is: every value in which two of them may differ. The values themselves are a file per
+//! toolset; those about a command's result are described in `wording`; what follows from them is computed by `arguments`, `declare` and `render`.
 
 use std::time::Duration;
 
 use brattice_policy::Limits;
 use brattice_protocol::session::ToolsetName;
 
+use super::options::SessionOption;
 use super::parameter::Parameter;
 use super::tool::ToolKind;
 use super::variables::Variable;
-use super::{dsh, standard};
+use super::wording::{CommandRules, LoopDetector, ResultCap};
+use super::{dsh, glrs, minimal, standard};
+use crate::approval::Choices;
 use crate::exec::spec::Streams;
 
 /// How many bytes before the kept tail are read with it. They are never shown: they tell whether the tail begins
@@ -25,14 +28,26 @@ pub(crate) struct Toolset {
     pub(crate) tools: &'static [ToolRules],
     /// What an undeclared argument does to a call.
     pub(crate) unknown: UnknownArguments,
+    /// Options that its sessions have besides those that all have.
+    pub(crate) options: &'static [SessionOption],
     /// Time limits of a foreground command, and the grace of every one.
     pub(crate) times: TimeRules,
     /// Tasks that no call waits for.
     pub(crate) tasks: TaskRules,
+    /// How a call's command is run and its result worded.
+    pub(crate) command: CommandRules,
     /// How a command's output streams are carried.
     pub(crate) streams: Streams,
     /// How a stream is put into text.
     pub(crate) output: OutputRules,
+    /// What a person who is asked may answer.
+    pub(crate) approvals: Choices,
+    /// The cap on what any of its tools answers.
+    pub(crate) cap: ResultCap,
+    /// Whether repeated calls are told unless a session says otherwise.
+    pub(crate) loops: LoopDetector,
+    /// How files are shown and changes told.
+    pub(crate) files: FileRules,
     /// How many denials a text names beneath the line that says that there were some.
     pub(crate) listed_denials: usize,
     /// What a flagged text begins with.
@@ -48,9 +63,6 @@ pub(crate) struct ToolRules {
     pub(crate) kind: ToolKind,
     /// Its declared parameters, in the order in which they are told.
     pub(crate) parameters: &'static [Parameter],
-    /// Arguments of a later version that may not be ignored, because the caller counts on their effect. Null asks for
-    /// nothing.
-    pub(crate) unavailable: &'static [&'static str],
 }
 
 /// What an undeclared argument does to a call.
@@ -71,6 +83,15 @@ pub(crate) struct TaskRules {
     pub(crate) wait: TimeLimits,
     /// How much is said about a task.
     pub(crate) detail: Detail,
+}
+
+impl TaskRules {
+    /// Of a toolset without the tools for tasks: a client may still start some, whose ends are told.
+    pub(super) const WITHOUT_TOOLS: TaskRules = TaskRules {
+        limit: BackgroundLimit::None,
+        wait: TimeLimits { default: Duration::ZERO, max: Duration::ZERO },
+        detail: Detail::Plain,
+    };
 }
 
 /// What a call's time limit does to a command in the background.
@@ -128,6 +149,24 @@ pub(crate) struct TimeLimits {
     pub(crate) max: Duration,
 }
 
+/// How files are shown and changes told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileRules {
+    /// How the lines of a file are shown.
+    pub(crate) shown: Shown,
+    /// How much is said of a change.
+    pub(crate) detail: Detail,
+}
+
+/// How the lines of a file are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// `N|text`, and the footer.
+    Numbered,
+    /// `N: text` and the footer in tags, after the path.
+    Tagged,
+}
+
 /// How a stream is put into text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OutputRules {
@@ -165,6 +204,8 @@ impl Toolset {
         match name {
             ToolsetName::Standard => &standard::TOOLSET,
             ToolsetName::Dsh => &dsh::TOOLSET,
+            ToolsetName::Glrs => &glrs::TOOLSET,
+            ToolsetName::Minimal => &minimal::TOOLSET,
         }
     }
 
@@ -183,21 +224,21 @@ impl Toolset {
     pub(crate) fn error(&self, text: &str) -> String {
         format!("{}{text}", self.error_prefix)
     }
-
-    /// How many bytes of a stream's end `render_command` wants: what is shown, and a little before it.
-    pub(crate) const fn tail_bytes(&self) -> usize {
-        self.output.kept_bytes + CONTEXT_BYTES
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use brattice_policy::Named as _;
+    use brattice_protocol::session::Options;
+
     use super::*;
+    use crate::toolset::tool::SessionTools;
+    use crate::toolset::wording::CutLine;
 
     #[test]
     fn a_toolset_has_the_name_it_is_found_by() {
-        for name in [ToolsetName::Standard, ToolsetName::Dsh] {
-            assert_eq!(Toolset::of(name).name, name);
+        for name in ToolsetName::NAMED {
+            assert_eq!(Toolset::of(*name).name, *name);
         }
     }
 
@@ -205,6 +246,8 @@ mod tests {
     fn flagged_texts_carry_the_prefix_of_the_toolset() {
         assert_eq!(Toolset::of(ToolsetName::Standard).error("no"), "no");
         assert_eq!(Toolset::of(ToolsetName::Dsh).error("no"), "Error: no");
+        assert_eq!(Toolset::of(ToolsetName::Glrs).error("no"), "ERROR: no");
+        assert_eq!(Toolset::of(ToolsetName::Minimal).error("no"), "no");
     }
 
     #[test]
@@ -238,6 +281,36 @@ mod tests {
         };
         assert_eq!(facts(ToolsetName::Standard), (120_000, 600_000, 5_000, 64_000));
         assert_eq!(facts(ToolsetName::Dsh), (120_000, 600_000, 3_000, 64_000));
+        let own = |name, options: &Options| {
+            let tools = SessionTools::of(Toolset::of(name), &[], &Limits::default());
+            let tools = tools.opened_with(options);
+            let CallTimes { limits, grace } = tools.times();
+            assert_eq!(limits.default, limits.max);
+            (limits.default.as_millis(), grace.as_millis(), tools.cap(), tools.loops())
+        };
+        let options = Options::default();
+        let (chars, characters) = (CutLine::Truncated, CutLine::OutputTruncated);
+        assert_eq!(
+            own(ToolsetName::Glrs, &options),
+            (600_000, 5_000, ResultCap::Characters(30_000, chars), LoopDetector::Off)
+        );
+        assert_eq!(
+            own(ToolsetName::Minimal, &options),
+            (30_000, 5_000, ResultCap::Characters(8_000, characters), LoopDetector::On)
+        );
+        let limit =
+            Options { tool_timeout_ms: Some(1_500), loop_detector: Some(true), ..options.clone() };
+        assert_eq!(
+            own(ToolsetName::Glrs, &limit),
+            (1_500, 5_000, ResultCap::Characters(30_000, chars), LoopDetector::On)
+        );
+        let output = Options { max_output: Some(9), loop_detector: Some(false), ..options };
+        assert_eq!(
+            own(ToolsetName::Minimal, &output),
+            (30_000, 5_000, ResultCap::Characters(9, characters), LoopDetector::Off)
+        );
+        let loops = [ToolsetName::Standard, ToolsetName::Dsh].map(|name| Toolset::of(name).loops);
+        assert_eq!(loops, [LoopDetector::On, LoopDetector::Off]);
         for name in [ToolsetName::Standard, ToolsetName::Dsh] {
             let TimeLimits { default, max } = Toolset::of(name).tasks.wait;
             assert_eq!((default.as_millis(), max.as_millis()), (30_000, 600_000));

@@ -1,23 +1,31 @@
 //! The values of `dsh`, which reproduces the tools of the runtime of that name: lenient about unknown arguments,
 //! output verbatim.
 //!
-//! Its runtime knows an argument that this version does not declare, `sandbox_permissions`. Ignoring it like any
-//! unknown one would run something else than was asked for, without the permission, so it is a fault.
-//! `justification` alone asks for nothing and is ignored.
+//! What a person is asked they allow once or not at all.
 
 use std::time::Duration;
 
 use brattice_protocol::session::ToolsetName;
 
 use super::definition::{
-    BackgroundLimit, CallTimes, Detail, Nul, OutputRules, TaskRules, Terminal, TimeLimits,
-    TimeRules, ToolRules, Toolset, UnknownArguments,
+    BackgroundLimit, CallTimes, Detail, FileRules, Nul, OutputRules, Shown, TaskRules, Terminal,
+    TimeLimits, TimeRules, ToolRules, Toolset, UnknownArguments,
+};
+use super::options::SessionOption;
+use super::parameter::files::{
+    CONTENT, FILE_PATH, FIRST_LINE, LINES, NEW_STRING, OLD_STRING, REPLACE_ALL,
 };
 use super::parameter::{
-    COMMAND, DESCRIPTION, REASON, RUN_IN_BACKGROUND, TASK_ID, TIMEOUT_MS, WAIT, WAIT_MS, WORKDIR,
+    COMMAND, DESCRIPTION, JUSTIFICATION, REASON, RUN_IN_BACKGROUND, SANDBOX_PERMISSIONS, TASK_ID,
+    TIMEOUT_MS, WAIT, WAIT_MS, WORKDIR,
 };
 use super::tool::ToolKind;
 use super::variables::{Variable, VariableValue};
+use super::wording::{
+    CommandRules, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, ResultCap, Shell,
+    Silence, StatusLine,
+};
+use crate::approval::Choices;
 use crate::exec::spec::Streams;
 
 /// The toolset.
@@ -32,22 +40,30 @@ pub(super) static TOOLSET: Toolset = Toolset {
                 TIMEOUT_MS,
                 WORKDIR,
                 RUN_IN_BACKGROUND,
+                SANDBOX_PERMISSIONS,
+                JUSTIFICATION,
             ],
-            unavailable: &["sandbox_permissions"],
         },
         ToolRules {
-            kind: ToolKind::TaskKill,
-            parameters: &[TASK_ID.required(), REASON],
-            unavailable: &[],
+            kind: ToolKind::Edit,
+            parameters: &[
+                FILE_PATH.required(),
+                OLD_STRING.required(),
+                NEW_STRING.required(),
+                REPLACE_ALL,
+            ],
         },
-        ToolRules { kind: ToolKind::TaskList, parameters: &[], unavailable: &[] },
+        ToolRules { kind: ToolKind::Read, parameters: &[FILE_PATH.required(), FIRST_LINE, LINES] },
+        ToolRules { kind: ToolKind::TaskKill, parameters: &[TASK_ID.required(), REASON] },
+        ToolRules { kind: ToolKind::TaskList, parameters: &[] },
+        ToolRules { kind: ToolKind::TaskOutput, parameters: &[TASK_ID.required(), WAIT, WAIT_MS] },
         ToolRules {
-            kind: ToolKind::TaskOutput,
-            parameters: &[TASK_ID.required(), WAIT, WAIT_MS],
-            unavailable: &[],
+            kind: ToolKind::Write,
+            parameters: &[FILE_PATH.required(), CONTENT.required()],
         },
     ],
     unknown: UnknownArguments::Ignore,
+    options: &[SessionOption::DshHome],
     times: TimeRules::Own(CallTimes {
         limits: TimeLimits {
             default: Duration::from_millis(120_000),
@@ -63,6 +79,16 @@ pub(super) static TOOLSET: Toolset = Toolset {
         },
         detail: Detail::Plain,
     },
+    command: CommandRules {
+        shell: Shell::Plain,
+        folder: Folder::Cwd,
+        kept: Kept::Tail,
+        layout: Layout::Headed,
+        silence: Silence::Words,
+        limit: LimitLine::Milliseconds,
+        status: StatusLine::CodeOrSignal,
+        hint: DenialHint::Told,
+    },
     streams: Streams::Separate,
     output: OutputRules {
         kept_bytes: 64_000,
@@ -71,6 +97,10 @@ pub(super) static TOOLSET: Toolset = Toolset {
         words: "Carriage returns, escape sequences and other control characters are kept as the command printed \
                 them.",
     },
+    approvals: Choices::OnceOrNot,
+    cap: ResultCap::None,
+    loops: LoopDetector::Off,
+    files: FileRules { shown: Shown::Tagged, detail: Detail::Plain },
     listed_denials: 0,
     error_prefix: "Error: ",
     variables: &[

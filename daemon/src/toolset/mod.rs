@@ -17,18 +17,27 @@ mod declare;
 mod definition;
 mod describe;
 mod dsh;
+mod glrs;
+mod minimal;
+mod options;
 mod parameter;
 pub(crate) mod render;
 mod standard;
 mod tool;
 mod variables;
+mod window;
+mod wording;
 
 pub(crate) use arguments::{
-    ArgumentFault, BashArguments, Input, Part, Placement, TaskInputArguments, TaskKillArguments,
-    TaskOutputArguments, Timeout, Wait, parse_bash, parse_task_input, parse_task_kill,
-    parse_task_list, parse_task_output,
+    ArgumentFault, BashArguments, EditArguments, EditedFile, GlobArguments, GrepArguments, Input,
+    Part, Placement, ReadArguments, TaskInputArguments, TaskKillArguments, TaskOutputArguments,
+    Timeout, Wait, Wish, WriteArguments, parse_bash, parse_edit, parse_glob, parse_grep,
+    parse_read, parse_task_input, parse_task_kill, parse_task_list, parse_task_output, parse_write,
 };
 pub(crate) use declare::{declarations, format};
 pub(crate) use definition::Toolset;
-pub(crate) use tool::{Background, SessionTools, ToolKind};
+pub(crate) use options::OptionFault;
+pub(crate) use tool::{Background, EscalationOffer, Repetition, SessionTools, ToolKind};
 pub(crate) use variables::SessionFacts;
+pub(crate) use window::Reading;
+pub(crate) use wording::{Folder, Kept, LoopDetector, Shell};

@@ -1,5 +1,6 @@
 //! The parameters of the tools, as they are declared. What a value must be beyond its type is checked in `arguments`.
 
+use brattice_policy::Mode;
 use serde_json::{Value, json};
 
 /// A declared parameter.
@@ -26,6 +27,19 @@ pub(crate) enum ParameterKind {
     Integer,
     /// True or false.
     Flag,
+    /// A whole number within bounds, which may be left out.
+    Bounded {
+        /// The smallest.
+        least: u64,
+        /// The largest.
+        most: u64,
+        /// What it is unless given.
+        default: u64,
+    },
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// Files with the edits of each.
+    FileEdits,
 }
 
 /// Whether a call must have an argument.
@@ -49,15 +63,51 @@ impl Parameter {
 
     /// Its JSON schema.
     pub(super) fn schema(&self) -> Value {
-        let kind = match self.kind {
-            ParameterKind::Text => "string",
-            ParameterKind::Number => "number",
-            ParameterKind::Integer => "integer",
-            ParameterKind::Flag => "boolean",
-        };
-        json!({"type": kind, "description": self.words})
+        let mut schema = self.kind.schema();
+        schema["description"] = self.words.into();
+        schema
     }
 }
+
+impl ParameterKind {
+    fn schema(self) -> Value {
+        match self {
+            ParameterKind::Text => json!({"type": "string"}),
+            ParameterKind::Number => json!({"type": "number"}),
+            ParameterKind::Integer => json!({"type": "integer"}),
+            ParameterKind::Flag => json!({"type": "boolean"}),
+            ParameterKind::Bounded { least, most, default } => {
+                json!({"type": "integer", "minimum": least, "maximum": most, "default": default})
+            }
+            ParameterKind::Word(words) => json!({"type": "string", "enum": words}),
+            ParameterKind::FileEdits => file_edits(),
+        }
+    }
+}
+
+fn file_edits() -> Value {
+    let edit = json!({
+        "type": "object",
+        "properties": {
+            "old_string": {"type": "string", "minLength": 1},
+            "new_string": {"type": "string"},
+            "replace_all": {"type": "boolean"},
+        },
+        "required": ["old_string", "new_string"],
+    });
+    let file = json!({
+        "type": "object",
+        "properties": {
+            "path": {"type": "string"},
+            "edits": {"type": "array", "items": edit, "minItems": 1},
+        },
+        "required": ["path", "edits"],
+    });
+    json!({"type": "array", "items": file, "minItems": 1})
+}
+
+/// The parameters of the tools for files and for searches.
+pub(super) mod files;
 
 /// The command.
 pub(super) const COMMAND: Parameter = Parameter::optional(
@@ -92,6 +142,20 @@ pub(super) const RUN_IN_BACKGROUND: Parameter = Parameter::optional(
     "run_in_background",
     ParameterKind::Flag,
     "True: return at once with a task's id while the command runs on. False, the default: wait for its end.",
+);
+
+/// The wider mode that a call asks for. Declared only where a person may be asked.
+pub(super) const SANDBOX_PERMISSIONS: Parameter = Parameter::optional(
+    "sandbox_permissions",
+    ParameterKind::Word(&[Mode::WorkspaceWrite.as_str(), Mode::DangerFullAccess.as_str()]),
+    "Ask a person to allow this one command this wider sandbox mode. `justification` must come with it.",
+);
+
+/// Why it asks; likewise.
+pub(super) const JUSTIFICATION: Parameter = Parameter::optional(
+    "justification",
+    ParameterKind::Text,
+    "Why the wider mode is needed, in a sentence, for the person who decides. Only with `sandbox_permissions`.",
 );
 
 /// Whether the command gets a pipe for its standard input.

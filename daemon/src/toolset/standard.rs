@@ -5,14 +5,24 @@ use std::time::Duration;
 use brattice_protocol::session::ToolsetName;
 
 use super::definition::{
-    BackgroundLimit, Detail, Nul, OutputRules, TaskRules, Terminal, TimeLimits, TimeRules,
-    ToolRules, Toolset, UnknownArguments,
+    BackgroundLimit, Detail, FileRules, Nul, OutputRules, Shown, TaskRules, Terminal, TimeLimits,
+    TimeRules, ToolRules, Toolset, UnknownArguments,
+};
+use super::parameter::files::{
+    AROUND, CONTENT, DRY_RUN, FILE_PATH, FILES, FIRST_LINE, FIXED_STRING, GLOB, IGNORE_CASE,
+    INCLUDE_IGNORED, LINES, MAX_FILES, MAX_MATCHES, MULTILINE, NAMES, NEW_STRING, OLD_STRING,
+    OUTPUT_MODE, PATTERN, REPLACE_ALL, ROOT,
 };
 use super::parameter::{
-    COMMAND, DESCRIPTION, EOF, OFFSET, REASON, RUN_IN_BACKGROUND, STDIN, TAIL_LINES, TASK_ID, TEXT,
-    TIMEOUT_MS, TTY, WAIT, WAIT_MS, WORKDIR,
+    COMMAND, DESCRIPTION, EOF, JUSTIFICATION, OFFSET, REASON, RUN_IN_BACKGROUND,
+    SANDBOX_PERMISSIONS, STDIN, TAIL_LINES, TASK_ID, TEXT, TIMEOUT_MS, TTY, WAIT, WAIT_MS, WORKDIR,
 };
 use super::tool::ToolKind;
+use super::wording::{
+    CommandRules, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, ResultCap, Shell,
+    Silence, StatusLine,
+};
+use crate::approval::Choices;
 use crate::exec::spec::Streams;
 
 /// The toolset.
@@ -27,29 +37,53 @@ pub(super) static TOOLSET: Toolset = Toolset {
                 TIMEOUT_MS,
                 WORKDIR,
                 RUN_IN_BACKGROUND,
+                SANDBOX_PERMISSIONS,
+                JUSTIFICATION,
                 STDIN,
                 TTY,
             ],
-            unavailable: &[],
+        },
+        ToolRules { kind: ToolKind::Read, parameters: &[FILE_PATH.required(), FIRST_LINE, LINES] },
+        ToolRules {
+            kind: ToolKind::Write,
+            parameters: &[FILE_PATH.required(), CONTENT.required()],
+        },
+        ToolRules {
+            kind: ToolKind::Edit,
+            parameters: &[FILE_PATH, OLD_STRING, NEW_STRING, REPLACE_ALL, FILES, DRY_RUN],
+        },
+        ToolRules {
+            kind: ToolKind::Grep,
+            parameters: &[
+                PATTERN.required(),
+                ROOT,
+                GLOB,
+                IGNORE_CASE,
+                FIXED_STRING,
+                INCLUDE_IGNORED,
+                MAX_MATCHES,
+                AROUND,
+                MULTILINE,
+                OUTPUT_MODE,
+            ],
+        },
+        ToolRules {
+            kind: ToolKind::Glob,
+            parameters: &[NAMES.required(), ROOT, INCLUDE_IGNORED, MAX_FILES],
         },
         ToolRules {
             kind: ToolKind::TaskOutput,
             parameters: &[TASK_ID.required(), WAIT, WAIT_MS, OFFSET, TAIL_LINES],
-            unavailable: &[],
         },
-        ToolRules {
-            kind: ToolKind::TaskKill,
-            parameters: &[TASK_ID.required(), REASON],
-            unavailable: &[],
-        },
-        ToolRules { kind: ToolKind::TaskList, parameters: &[], unavailable: &[] },
+        ToolRules { kind: ToolKind::TaskKill, parameters: &[TASK_ID.required(), REASON] },
+        ToolRules { kind: ToolKind::TaskList, parameters: &[] },
         ToolRules {
             kind: ToolKind::TaskInput,
             parameters: &[TASK_ID.required(), TEXT.required(), EOF],
-            unavailable: &[],
         },
     ],
     unknown: UnknownArguments::Refuse,
+    options: &[],
     times: TimeRules::Configured,
     tasks: TaskRules {
         limit: BackgroundLimit::AsAsked,
@@ -58,6 +92,16 @@ pub(super) static TOOLSET: Toolset = Toolset {
             max: Duration::from_millis(600_000),
         },
         detail: Detail::Full,
+    },
+    command: CommandRules {
+        shell: Shell::Plain,
+        folder: Folder::Cwd,
+        kept: Kept::Tail,
+        layout: Layout::Headed,
+        silence: Silence::Words,
+        limit: LimitLine::Milliseconds,
+        status: StatusLine::CodeOrSignal,
+        hint: DenialHint::Told,
     },
     streams: Streams::Separate,
     output: OutputRules {
@@ -68,6 +112,10 @@ pub(super) static TOOLSET: Toolset = Toolset {
                 did not cover an older one, the older one keeps a line of its own), escape sequences and other \
                 control characters are left out, and NUL is shown as ␀; the file keeps every byte.",
     },
+    approvals: Choices::ForSessionToo,
+    cap: ResultCap::None,
+    loops: LoopDetector::On,
+    files: FileRules { shown: Shown::Numbered, detail: Detail::Full },
     listed_denials: 5,
     error_prefix: "",
     variables: &[],

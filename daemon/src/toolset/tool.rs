@@ -1,10 +1,15 @@
 //! Which tools a session declares: those of its toolset, less the ones that it disabled. What they are called in full
 //! is in `declare`, what they take in `arguments`.
 
-use brattice_policy::Limits;
+use std::time::Duration;
 
-use super::definition::{CallTimes, ToolRules, Toolset};
-use super::parameter::{Parameter, RUN_IN_BACKGROUND};
+use brattice_policy::{Limits, Mode};
+use brattice_protocol::editor::EditorKind;
+use brattice_protocol::session::Options;
+
+use super::definition::{CallTimes, TimeLimits, ToolRules, Toolset};
+use super::parameter::{JUSTIFICATION, Parameter, RUN_IN_BACKGROUND, SANDBOX_PERMISSIONS};
+use super::wording::{LoopDetector, ResultCap};
 
 /// How many characters of a name a fault repeats.
 const REPEATED_CHARS: usize = 60;
@@ -14,6 +19,16 @@ const REPEATED_CHARS: usize = 60;
 pub(crate) enum ToolKind {
     /// Runs a command.
     Bash,
+    /// Reads a file.
+    Read,
+    /// Writes a whole file.
+    Write,
+    /// Replaces text in files.
+    Edit,
+    /// Searches in files.
+    Grep,
+    /// Finds files by their names.
+    Glob,
     /// Reads a task's output and waits for its end.
     TaskOutput,
     /// Ends a task.
@@ -29,12 +44,53 @@ impl ToolKind {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             ToolKind::Bash => "bash",
+            ToolKind::Read => "read",
+            ToolKind::Write => "write",
+            ToolKind::Edit => "edit",
+            ToolKind::Grep => "grep",
+            ToolKind::Glob => "glob",
             ToolKind::TaskOutput => "task_output",
             ToolKind::TaskKill => "task_kill",
             ToolKind::TaskList => "task_list",
             ToolKind::TaskInput => "task_input",
         }
     }
+}
+
+impl ToolKind {
+    /// What it does, as editors show it.
+    pub(crate) const fn editor_kind(self) -> EditorKind {
+        match self {
+            ToolKind::Bash | ToolKind::TaskKill | ToolKind::TaskInput => EditorKind::Execute,
+            ToolKind::Read | ToolKind::TaskOutput | ToolKind::TaskList => EditorKind::Read,
+            ToolKind::Write | ToolKind::Edit => EditorKind::Edit,
+            ToolKind::Grep | ToolKind::Glob => EditorKind::Search,
+        }
+    }
+
+    /// Whether calling it again and again is going in circles. To look at what runs is to wait.
+    pub(crate) const fn repetition(self) -> Repetition {
+        match self {
+            ToolKind::Bash
+            | ToolKind::Read
+            | ToolKind::Write
+            | ToolKind::Edit
+            | ToolKind::Grep
+            | ToolKind::Glob
+            | ToolKind::TaskKill
+            | ToolKind::TaskInput => Repetition::Loop,
+            ToolKind::TaskOutput | ToolKind::TaskList => Repetition::Expected,
+        }
+    }
+}
+
+/// What it means that a tool is called again and finds the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Repetition {
+    /// A loop, perhaps.
+    Loop,
+    /// Nothing.
+    Expected,
 }
 
 /// Tools without which nothing may run in the background: it could not be read, ended or found.
@@ -46,6 +102,18 @@ pub(crate) enum Background {
     /// `run_in_background` is declared, and leftovers may become tasks.
     Offered,
     /// One of the tools that it takes is not declared.
+    Withheld,
+}
+
+/// Whether a session's calls may ask for a wider mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EscalationOffer {
+    /// They may.
+    Offered {
+        /// The widest that may be asked for.
+        ceiling: Mode,
+    },
+    /// Nobody is asked in this session.
     Withheld,
 }
 
@@ -65,12 +133,41 @@ pub(crate) struct SessionTools<'a> {
     toolset: &'static Toolset,
     disabled: &'a [String],
     times: CallTimes,
+    escalation: EscalationOffer,
+    cap: ResultCap,
+    loops: LoopDetector,
 }
 
 impl<'a> SessionTools<'a> {
     /// The tools of a session with this toolset, under these limits, that disabled those of these names.
     pub(crate) fn of(toolset: &'static Toolset, disabled: &'a [String], limits: &Limits) -> Self {
-        SessionTools { toolset, disabled, times: toolset.times(limits) }
+        let escalation = EscalationOffer::Offered { ceiling: Mode::DangerFullAccess };
+        let (times, cap, loops) = (toolset.times(limits), toolset.cap, toolset.loops);
+        SessionTools { toolset, disabled, times, escalation, cap, loops }
+    }
+
+    /// The same in a session that may ask for more, or may not.
+    pub(crate) const fn with_escalation(self, escalation: EscalationOffer) -> Self {
+        SessionTools { escalation, ..self }
+    }
+
+    /// Whether its calls may ask for a wider mode.
+    pub(crate) const fn escalation(self) -> EscalationOffer {
+        self.escalation
+    }
+
+    /// The same with the numbers that the session was opened with. Which options there are the toolset has checked.
+    pub(crate) fn opened_with(mut self, options: &Options) -> Self {
+        if let Some(limit) = options.tool_timeout_ms.map(Duration::from_millis) {
+            self.times.limits = TimeLimits { default: limit, max: limit };
+        }
+        if let (Some(most), ResultCap::Characters(_, line)) = (options.max_output, self.cap) {
+            self.cap = ResultCap::Characters(usize::try_from(most).unwrap_or(usize::MAX), line);
+        }
+        if let Some(is_on) = options.loop_detector {
+            self.loops = if is_on { LoopDetector::On } else { LoopDetector::Off };
+        }
+        self
     }
 
     /// The toolset.
@@ -81,6 +178,16 @@ impl<'a> SessionTools<'a> {
     /// The times of its commands.
     pub(crate) const fn times(self) -> CallTimes {
         self.times
+    }
+
+    /// The cap on what any of its tools answers.
+    pub(crate) const fn cap(self) -> ResultCap {
+        self.cap
+    }
+
+    /// Whether repeated calls are told.
+    pub(crate) const fn loops(self) -> LoopDetector {
+        self.loops
     }
 
     /// Whether the session may leave something running.
@@ -120,8 +227,12 @@ impl<'a> SessionTools<'a> {
     pub(super) fn parameters(self, kind: ToolKind) -> Vec<&'static Parameter> {
         let rules = self.rules().find(|rules| rules.kind == kind);
         let parameters = rules.map_or(&[] as &[Parameter], |rules| rules.parameters);
-        let is_taken = |parameter: &&Parameter| {
-            parameter.name != RUN_IN_BACKGROUND.name || self.background() == Background::Offered
+        let is_taken = |parameter: &&Parameter| match parameter.name {
+            name if name == RUN_IN_BACKGROUND.name => self.background() == Background::Offered,
+            name if name == SANDBOX_PERMISSIONS.name || name == JUSTIFICATION.name => {
+                self.escalation != EscalationOffer::Withheld
+            }
+            _ => true,
         };
         parameters.iter().filter(is_taken).collect()
     }
@@ -152,10 +263,29 @@ mod tests {
         assert_eq!(find(ToolsetName::Standard, &[], "task_input"), Ok(ToolKind::TaskInput));
         assert_eq!(
             find(ToolsetName::Dsh, &[], "task_input"),
-            Err("unknown tool `task_input`: expected one of `bash`, `task_kill`, `task_list`, `task_output`"
+            Err("unknown tool `task_input`: expected one of `bash`, `edit`, `read`, `task_kill`, `task_list`, \
+                 `task_output`, `write`"
                 .to_owned())
         );
-        let all = ["bash", "task_output", "task_kill", "task_list", "task_input", "read"];
+        for name in [ToolsetName::Glrs, ToolsetName::Minimal] {
+            assert_eq!(find(name, &[], "bash"), Ok(ToolKind::Bash));
+            assert_eq!(
+                find(name, &[], "task_list"),
+                Err("unknown tool `task_list`: expected one of `bash`".to_owned())
+            );
+        }
+        let all = [
+            "bash",
+            "read",
+            "write",
+            "edit",
+            "grep",
+            "glob",
+            "task_output",
+            "task_kill",
+            "task_list",
+            "task_input",
+        ];
         assert_eq!(
             find(ToolsetName::Standard, &all, "bash"),
             Err("unknown tool `bash`: expected one of none".to_owned())
@@ -175,6 +305,10 @@ mod tests {
             for other in ["bash", "task_input", "read"] {
                 assert_eq!(background(other), Background::Offered, "{other}");
             }
+        }
+        for name in [ToolsetName::Glrs, ToolsetName::Minimal] {
+            let tools = SessionTools::of(Toolset::of(name), &[], &Limits::default());
+            assert_eq!(tools.background(), Background::Withheld);
         }
     }
 }

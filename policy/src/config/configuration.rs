@@ -7,7 +7,7 @@ use crate::environment::EnvironmentRules;
 use crate::named::Named;
 use crate::preset::{self, Preset};
 use crate::rules::Rules;
-use crate::{Limits, Mode, Network, RootKind};
+use crate::{Limits, Mode, Namespaces, Network, RootKind, protect};
 
 use super::Author;
 use super::file::{
@@ -60,7 +60,7 @@ impl Ceiling {
 }
 
 /// Defaults of new sessions.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionDefaults<T> {
     /// The mode; never beyond the ceiling.
     pub mode: Mode,
@@ -80,10 +80,31 @@ pub struct SessionDefaults<T> {
     pub protect: Vec<String>,
     /// What confined commands do not read, absolute.
     pub deny_read: Vec<String>,
+    /// Whether they get namespaces.
+    pub namespaces: Namespaces,
     /// Devices that confined commands may use, absolute.
     pub devices: Vec<String>,
     /// Sockets that confined commands may connect to, absolute.
     pub unix_sockets: Vec<String>,
+}
+
+impl<T: Default> Default for SessionDefaults<T> {
+    fn default() -> Self {
+        SessionDefaults {
+            mode: Mode::default(),
+            approval: Approval::default(),
+            escalation: Escalation::default(),
+            toolset: T::default(),
+            network: Network::default(),
+            writable: Vec::new(),
+            presets: Vec::new(),
+            protect: protect::DEFAULT.map(str::to_owned).to_vec(),
+            deny_read: Vec::new(),
+            namespaces: Namespaces::default(),
+            devices: Vec::new(),
+            unix_sockets: Vec::new(),
+        }
+    }
 }
 
 /// Settings of tools.
@@ -202,8 +223,12 @@ impl<T: Named + Default> Configuration<T> {
             ("[session] approval", session.approval.to_string()),
             ("[session] toolset", session.toolset.name().to_owned()),
             ("[session] network", session.network.to_string()),
+            ("[session] protect", session.protect.join(", ")),
+            ("[session] namespaces", session.namespaces.to_string()),
             ("[session] detached_ttl", duration_in_words(limits.detached_ttl)),
             ("[session] leftovers", limits.leftovers.name().to_owned()),
+            ("[session] escalation", session.escalation.to_string()),
+            ("[session] approval_ttl", duration_in_words(limits.approval_ttl)),
             ("[limits] memory", limits.memory.map_or("none".to_owned(), size_in_words)),
             ("[limits] pids", limits.pids.map_or("none".to_owned(), |pids| pids.to_string())),
             ("[limits] open_files", limits.open_files.to_string()),
@@ -289,18 +314,21 @@ impl Taker<'_> {
         self.set("[session] network", &mut session.network, network, shown);
         self.set(WRITABLE, &mut session.writable, writable, |list| list.join(", "));
         self.set("[session] presets", &mut session.presets, presets, |list| names(list));
-        let SessionSection { protect, deny_read, devices, unix_sockets, .. } = section;
+        let SessionSection { protect, deny_read, namespaces, devices, unix_sockets, .. } = section;
         self.set("[session] protect", &mut session.protect, protect, |list| list.join(", "));
         self.set("[session] deny_read", &mut session.deny_read, deny_read, |list| list.join(", "));
+        self.set("[session] namespaces", &mut session.namespaces, namespaces, shown);
         self.set("[session] devices", &mut session.devices, devices, |list| list.join(", "));
         let sockets = &mut session.unix_sockets;
         self.set("[session] unix_sockets", sockets, unix_sockets, |list| list.join(", "));
-        let SessionSection { detached_ttl, leftovers, escalation, .. } = section;
+        let SessionSection { detached_ttl, leftovers, escalation, approval_ttl, .. } = section;
         let ttl = &mut limits.detached_ttl;
         self.set("[session] detached_ttl", ttl, detached_ttl, |span| duration_in_words(*span));
         let rule = &mut limits.leftovers;
         self.set("[session] leftovers", rule, leftovers, |rule| rule.name().to_owned());
         self.set("[session] escalation", &mut session.escalation, escalation, shown);
+        let ttl = &mut limits.approval_ttl;
+        self.set("[session] approval_ttl", ttl, approval_ttl, |span| duration_in_words(*span));
     }
 
     fn limits(&mut self, limits: &mut Limits, section: LimitsSection) {

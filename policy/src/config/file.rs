@@ -8,12 +8,14 @@ use crate::approval::{Approval, Escalation};
 use crate::named::Named;
 use crate::preset::Preset;
 use crate::rules::Rule;
-use crate::{LeftoverRule, Mode, Network};
+use crate::{LeftoverRule, Mode, Namespaces, Network};
 
 use super::fault::{Fault, FaultKind, Faults, Position};
 use super::pending::NOT_YET_ENFORCED;
 use super::reader::{Item, Placed, Section, Text};
-use super::value::{YEAR, count, host_and_port, inner_path, list, path, size, span, truth, word};
+use super::value::{
+    YEAR, count, host_and_port, list, path, protected_path, size, span, truth, word,
+};
 use super::{environment, rule};
 
 /// Whose file it is.
@@ -68,11 +70,13 @@ pub(super) struct SessionSection<T> {
     pub(super) presets: Option<Placed<Vec<Preset>>>,
     pub(super) protect: Option<Placed<Vec<String>>>,
     pub(super) deny_read: Option<Placed<Vec<String>>>,
+    pub(super) namespaces: Option<Placed<Namespaces>>,
     pub(super) devices: Option<Placed<Vec<String>>>,
     pub(super) unix_sockets: Option<Placed<Vec<String>>>,
     pub(super) detached_ttl: Option<Placed<Duration>>,
     pub(super) leftovers: Option<Placed<LeftoverRule>>,
     pub(super) escalation: Option<Placed<Escalation>>,
+    pub(super) approval_ttl: Option<Placed<Duration>>,
 }
 
 #[derive(Debug, Default)]
@@ -162,11 +166,13 @@ impl<T> Default for SessionSection<T> {
             presets: None,
             protect: None,
             deny_read: None,
+            namespaces: None,
             devices: None,
             unix_sockets: None,
             detached_ttl: None,
             leftovers: None,
             escalation: None,
+            approval_ttl: None,
         }
     }
 }
@@ -230,13 +236,15 @@ fn session<T: Named>(mut section: Section<'_, '_>, home: &str) -> SessionSection
         network: section.read("network", word),
         writable: section.read("writable", list(path(home))),
         presets: section.read("presets", list(word)),
-        protect: section.read("protect", list(inner_path)),
+        protect: section.read("protect", list(protected_path(home))),
         deny_read: section.read("deny_read", list(path(home))),
+        namespaces: section.read("namespaces", word),
         devices: section.read("devices", list(path(home))),
         unix_sockets: section.read("unix_sockets", list(path(home))),
         detached_ttl: section.read("detached_ttl", span::<YEAR>),
         leftovers: section.read("leftovers", word),
         escalation: section.read("escalation", word),
+        approval_ttl: section.read("approval_ttl", span::<86_400>),
     };
     section.end();
     read

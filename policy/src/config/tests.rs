@@ -7,7 +7,9 @@ use proptest::prelude::*;
 use super::{Author, Configuration, FaultKind, File, Layer, NOT_YET_ENFORCED, Setting, Source};
 use crate::named::named;
 use crate::rules::{Decision, Rule, Rules};
-use crate::{Approval, Escalation, LeftoverRule, Limits, Mode, Network, Preset, RootKind};
+use crate::{
+    Approval, Escalation, LeftoverRule, Limits, Mode, Namespaces, Network, Preset, RootKind,
+};
 
 named! {
     /// Toolsets of these tests.
@@ -34,13 +36,15 @@ toolset = "dsh"
 network = "loopback"
 writable = ["~/.cargo/registry", "/srv", "~"]
 presets = ["cargo", "npm"]
-protect = [".git/hooks"]
+protect = [".envrc", "./.git//hooks/", "~/.bashrc", "/srv/x"]
 deny_read = ["/srv/secret"]
+namespaces = "off"
 devices = ["/dev/kvm"]
 unix_sockets = ["/run/x.sock"]
 detached_ttl = "10m"
 leftovers = "stop"
 escalation = "any"
+approval_ttl = "90s"
 
 [limits]
 timeout = "60s"
@@ -112,6 +116,10 @@ fn without_files_the_defaults_are_those_of_the_contract() {
         (session.toolset, session.network, session.escalation, &session.writable),
         (Toolset::Standard, Network::Full, Escalation::Grounded, &Vec::new())
     );
+    assert_eq!(
+        (&session.protect, &session.deny_read, session.namespaces),
+        (&texts(&[".git/hooks"]), &Vec::new(), Namespaces::Auto)
+    );
     let limits = &none.limits;
     assert_eq!(*limits, Limits::default());
     assert_eq!(
@@ -146,13 +154,13 @@ fn every_key_is_read() {
         (
             texts(&["/home/a/.cargo/registry", "/srv", "/home/a"]),
             vec![Preset::Cargo, Preset::Npm],
-            texts(&[".git/hooks"]),
+            texts(&[".envrc", ".git/hooks", "/home/a/.bashrc", "/srv/x"]),
             texts(&["/srv/secret"])
         )
     );
     assert_eq!(
-        (session.devices, session.unix_sockets),
-        (texts(&["/dev/kvm"]), texts(&["/run/x.sock"]))
+        (session.namespaces, session.devices, session.unix_sockets),
+        (Namespaces::Off, texts(&["/dev/kvm"]), texts(&["/run/x.sock"]))
     );
     let seconds = Duration::from_secs;
     assert_eq!(
@@ -169,6 +177,7 @@ fn every_key_is_read() {
             state: 1 << 30,
             max_sessions: 8,
             detached_ttl: Duration::from_secs(600),
+            approval_ttl: Duration::from_secs(90),
             leftovers: LeftoverRule::Stop,
             ..Limits::default()
         }
@@ -185,7 +194,7 @@ fn every_key_is_read() {
         argv: texts(&["git", "push"]),
         decision: Decision::Ask,
         reason: "publishing".to_owned(),
-        origin: "/etc/o.toml:47".to_owned(),
+        origin: "/etc/o.toml:49".to_owned(),
     };
     assert_eq!(rules, Rules::of(vec![rule]));
 }
@@ -205,8 +214,8 @@ fn what_is_not_enforced_yet_is_refused_by_its_name() {
     expected.sort_unstable();
     assert_eq!(named, expected);
     assert_eq!(
-        fault("[session]\nprotect = []\n", Author::User),
-        "line 2, column 1: [session] protect is not enforced by this version, and a file that sets it is refused"
+        fault("[tools]\nskills = []\n", Author::User),
+        "line 2, column 1: [tools] skills is not enforced by this version, and a file that sets it is refused"
     );
 }
 
@@ -374,6 +383,13 @@ fn values_say_what_was_expected_and_what_came() {
             "the name of a variable, or a pattern such as \"*TOKEN*\"",
             "\"A-B\"",
         ),
+        (
+            "session",
+            "protect = [\"a/../b\"]",
+            12,
+            "a path inside of a writable folder, such as \".git/hooks\", without \"..\"",
+            "\"a/../b\"",
+        ),
         ("tools", "disable = [\"bsh\"]", 12, "the name of a tool, such as \"bash\"", "\"bsh\""),
     ];
     for (section, line, column, expected, came) in cases {
@@ -402,7 +418,7 @@ fn all_faults_are_told_in_their_order() {
          line 4, column 8: [session] mode: expected one of \"read-only\", \"workspace-write\", \"danger-full-access\", \
          got the number 1; \
          line 5, column 1: unknown key \"x\" in [session]: expected one of mode, approval, toolset, network, writable, \
-         presets, protect, deny_read, devices, unix_sockets, detached_ttl, leftovers, escalation"
+         presets, protect, deny_read, namespaces, devices, unix_sockets, detached_ttl, leftovers, escalation, approval_ttl"
     );
 }
 

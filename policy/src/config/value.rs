@@ -1,5 +1,6 @@
 //! Values of keys: each says what it expects where something else stands.
 
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use toml::de::DeValue;
@@ -97,14 +98,22 @@ pub(super) fn path(home: &str) -> impl Fn(&Item<'_, '_>) -> Option<String> {
     }
 }
 
-/// A path that begins at each writable root: relative, and it leads nowhere else.
-pub(super) fn inner_path(item: &Item<'_, '_>) -> Option<String> {
-    const EXPECTED: &str = "a path inside of a writable folder, such as \".git/hooks\"";
-    let text = item.text(EXPECTED)?;
-    let leads_out = text.split('/').any(|part| part == ".." || part.is_empty() || part == ".");
-    match leads_out || text.contains('\0') {
-        false => Some(text.to_owned()),
-        true => item.refuse(EXPECTED),
+/// A path that begins at each writable root, or one as [`path`] has it; without `..`, so that it leads nowhere else. What
+/// is returned has no `.` and no doubled slash either, as paths that are compared.
+pub(super) fn protected_path(home: &str) -> impl Fn(&Item<'_, '_>) -> Option<String> {
+    move |item| {
+        const EXPECTED: &str =
+            "a path inside of a writable folder, such as \".git/hooks\", without \"..\"";
+        let text = item.text(EXPECTED)?;
+        let whole = if text.starts_with("~/") { path(home)(item)? } else { text.to_owned() };
+        let names = || Path::new(&whole).components();
+        let leads_up = names().any(|name| name == Component::ParentDir);
+        let is_named = names().any(|name| matches!(name, Component::Normal(_)));
+        if !is_named || leads_up || whole.contains('\0') {
+            return item.refuse(EXPECTED);
+        }
+        let path: PathBuf = names().filter(|name| *name != Component::CurDir).collect();
+        Some(path.display().to_string())
     }
 }
 

@@ -115,7 +115,9 @@ pub fn mode_ruleset(profile: &Profile, abi: u32) -> Result<ModeRules, BuildError
             continue;
         }
         let fd = match pin(grant) {
-            Err(Errno::NOENT | Errno::NXIO) if is_optional(grant) => continue,
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::NXIO) if is_optional(grant) => {
+                continue;
+            }
             other => {
                 other.map_err(|source| BuildError::Open { path: grant.path.clone(), source })?
             }
@@ -124,9 +126,22 @@ pub fn mode_ruleset(profile: &Profile, abi: u32) -> Result<ModeRules, BuildError
         if !is_folder(&fd) {
             rights &= AccessFs::from_file(known);
         }
-        rules = rules.add(&grant.path, fd, rights)?;
+        // Below ABI 9 no rule is about sockets: the observer alone judges them.
+        if !rights.is_empty() {
+            rules = rules.add(&grant.path, fd, rights)?;
+        }
     }
+    rules = own_program(rules, known)?;
     Ok(ModeRules { ruleset: descriptor(rules.ruleset)?, granted: rules.granted })
+}
+
+/// Grants reading and executing the program that this process runs, which the file worker is started from. Where it stands
+/// below a folder that commands see another one of, as `/tmp`, no other rule is about it.
+fn own_program(rules: Rules, abi: ABI) -> Result<Rules, BuildError> {
+    let path = Path::new("/proc/self/exe");
+    let fd = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, FileMode::empty())
+        .map_err(|source| BuildError::Open { path: path.to_owned(), source })?;
+    rules.add(path, fd, rights(Access::Read, abi) & AccessFs::from_file(abi))
 }
 
 /// Grants reading on everything but devices: listing on `/`, and reading and executing on each of its entries except
@@ -206,6 +221,8 @@ pub fn pin(grant: &Grant) -> Result<OwnedFd, Errno> {
         | GrantReason::Temp
         | GrantReason::SharedMemory
         | GrantReason::Device => ResolveFlags::empty(),
+        // Nothing stands behind a link that was not there at the opening.
+        GrantReason::Journal | GrantReason::UnixSocket => ResolveFlags::NO_SYMLINKS,
     };
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     rustix::fs::openat2(rustix::fs::CWD, &grant.path, flags, FileMode::empty(), resolve)
@@ -213,7 +230,13 @@ pub fn pin(grant: &Grant) -> Result<OwnedFd, Errno> {
 
 /// Whether a rule may be left out where its path does not exist.
 fn is_optional(grant: &Grant) -> bool {
-    matches!(grant.reason, GrantReason::Device | GrantReason::SharedMemory)
+    matches!(
+        grant.reason,
+        GrantReason::Device
+            | GrantReason::Journal
+            | GrantReason::SharedMemory
+            | GrantReason::UnixSocket
+    )
 }
 
 fn is_folder(fd: &OwnedFd) -> bool {
@@ -241,6 +264,7 @@ fn rights(access: Access, abi: ABI) -> Rights {
         Access::Device => {
             AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev
         }
+        Access::Connect => AccessFs::ResolveUnix.into(),
     };
     rights & AccessFs::from_all(abi)
 }

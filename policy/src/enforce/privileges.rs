@@ -66,11 +66,15 @@ pub fn lower_open_files(most: u64) -> Result<(), Errno> {
     setrlimit(Resource::Nofile, Rlimit { current, maximum })
 }
 
-/// Keeps [`FILE_OWNERSHIP`] of what there is, in every set. The bounding set goes first: root's exec would fill the
+/// Keeps [`FILE_OWNERSHIP`] of root's, in every set; an ordinary user has some in a user namespace of its own, which open
+/// nothing that it may not open itself but would keep its files' modes from counting. The bounding set goes first: root's exec would fill the
 /// others from it again (capabilities(7)).
 fn drop_capabilities() -> Result<(), Errno> {
     let held = rustix::thread::capabilities(None)?;
-    let kept = held.permitted & FILE_OWNERSHIP;
+    let kept = match rustix::process::geteuid().is_root() {
+        true => held.permitted & FILE_OWNERSHIP,
+        false => CapabilitySet::empty(),
+    };
     if held.permitted.contains(CapabilitySet::SETPCAP) {
         for capability in CapabilitySet::all() - kept {
             if rustix::thread::capability_is_in_bounding_set(capability).unwrap_or(false) {

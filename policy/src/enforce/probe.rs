@@ -4,10 +4,13 @@ use rustix::io::Errno;
 
 use super::cgroup::{self, Controller, Delegation, Standing, Unavailable};
 use super::landlock::{LEAST_ABI, NEWEST_ABI, SCOPES_ABI};
+use super::namespaces::{self, Unavailable as NoNamespaces};
 use super::seccomp::{Observer, Selection};
 use crate::layer::{Layer, LayerName, LayerReport, LayerState};
+use crate::namespaces::Unheld;
+use crate::sys::namespace::Right;
 use crate::sys::{self, errno};
-use crate::{Mode, Network};
+use crate::{Mode, Namespaces, Network, Profile};
 
 /// What the kernel answered when it was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +23,13 @@ pub struct Machine {
     pub observer: Result<Observer, Unobserved>,
     /// The controllers that this process can hand on to its commands' control groups, or why there are no groups.
     pub cgroup: Result<[(Controller, Standing); 3], Unavailable>,
+    /// By which right namespaces can be made, or why not.
+    pub namespaces: Result<Right, NoNamespaces>,
 }
+
+/// What the absence of namespaces costs.
+const WITHOUT_NAMESPACES: &str = "/tmp is refused instead of private, /dev/shm is the host's, protected paths such as .git/hooks \
+     are not held (changes are told), and neither deny_read nor network = \"loopback\" can be had";
 
 impl Machine {
     /// Asks the running kernel.
@@ -30,6 +39,7 @@ impl Machine {
             seccomp: sys::seccomp::is_available(),
             observer: observer(),
             cgroup: Delegation::find().map(|delegation| delegation.standings()),
+            namespaces: namespaces::find(),
         }
     }
 
@@ -54,14 +64,66 @@ impl Machine {
         let layers = if mode.is_confined() {
             let mut layers = vec![Layer::on(LayerName::Privileges)];
             layers.extend([self.landlock_layer(), self.scopes_layer(), self.seccomp_layer()]);
-            layers.push(self.observer_layer());
-            layers.push(not_in_this_version());
+            layers.extend([self.observer_layer(), self.namespaces_layer()]);
             layers.push(cgroup::layer(&self.cgroup));
             layers
         } else {
             Vec::new()
         };
         LayerReport { landlock_abi: self.abi(), layers }
+    }
+
+    /// Every layer's state for the commands of a profile. `unheld` is what its namespaces were found not to hold.
+    pub fn report_for(&self, profile: &Profile, unheld: &[Unheld]) -> LayerReport {
+        let mut report = self.report(profile.mode);
+        for layer in &mut report.layers {
+            if layer.name == LayerName::Namespaces {
+                *layer = self.namespaces_layer_for(profile, unheld);
+            }
+        }
+        report
+    }
+
+    /// By which right the commands of this profile get namespaces.
+    ///
+    /// # Errors
+    /// Why they get none, and what that costs.
+    pub fn namespaces_for(&self, profile: &Profile) -> Result<Right, String> {
+        match (&self.namespaces, profile.namespaces) {
+            (_, Namespaces::Off) => Err(format!("namespaces = \"off\": {WITHOUT_NAMESPACES}")),
+            (Ok(right), Namespaces::Auto) => Ok(*right),
+            (Err(why), Namespaces::Auto) => Err(format!("{why}; {WITHOUT_NAMESPACES}")),
+        }
+    }
+
+    fn namespaces_layer_for(&self, profile: &Profile, unheld: &[Unheld]) -> Layer {
+        let name = LayerName::Namespaces;
+        let held = |unheld: &[Unheld]| {
+            let told: Vec<String> = unheld.iter().map(Unheld::to_string).collect();
+            Layer::with(name, LayerState::Partial, format!("not protected: {}", told.join("; ")))
+        };
+        let is_needed = profile.mode.is_confined() && needs_namespaces(profile) != Need::Nothing;
+        match self.namespaces_for(profile) {
+            Ok(_) if unheld.is_empty() => Layer::on(name),
+            Ok(_) => held(unheld),
+            Err(why) if is_needed => Layer::with(
+                name,
+                LayerState::Missing,
+                format!("{} needs namespaces: {why}", needs_namespaces(profile).as_str()),
+            ),
+            Err(why) => Layer::with(name, LayerState::Off, why),
+        }
+    }
+
+    fn namespaces_layer(&self) -> Layer {
+        match &self.namespaces {
+            Ok(_) => Layer::on(LayerName::Namespaces),
+            Err(why) => Layer::with(
+                LayerName::Namespaces,
+                LayerState::Off,
+                format!("{why}; {WITHOUT_NAMESPACES}"),
+            ),
+        }
     }
 
     fn landlock_layer(&self) -> Layer {
@@ -175,14 +237,32 @@ fn observer() -> Result<Observer, Unobserved> {
     })
 }
 
-/// A layer of the contract that this version does not have, with what its absence costs.
-fn not_in_this_version() -> Layer {
-    Layer::with(
-        LayerName::Namespaces,
-        LayerState::Off,
-        "not in this version: /tmp is refused instead of private, /dev/shm is the host's, .git/hooks is not protected, \
-         network = \"loopback\" cannot be had",
-    )
+/// The setting of a profile that nothing but namespaces can keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Need {
+    Nothing,
+    Hiding,
+    Loopback,
+}
+
+impl Need {
+    fn as_str(self) -> &'static str {
+        match self {
+            Need::Nothing => "nothing",
+            Need::Hiding => "deny_read",
+            Need::Loopback => "network = \"loopback\"",
+        }
+    }
+}
+
+fn needs_namespaces(profile: &Profile) -> Need {
+    if profile.network == Network::Loopback {
+        Need::Loopback
+    } else if profile.hidden().is_empty() {
+        Need::Nothing
+    } else {
+        Need::Hiding
+    }
 }
 
 #[cfg(test)]
@@ -210,7 +290,8 @@ mod tests {
         for (landlock, files, scopes) in cases {
             let (seccomp, observer) = (Ok(()), Ok(Observer::On));
             let cgroup = Err(Unavailable::NotMounted);
-            let machine = Machine { landlock, seccomp, observer, cgroup };
+            let namespaces = Err(NoNamespaces::WeakRoot);
+            let machine = Machine { landlock, seccomp, observer, cgroup, namespaces };
             assert_eq!(
                 states(&machine, Mode::WorkspaceWrite),
                 [
@@ -235,6 +316,7 @@ mod tests {
             seccomp: Ok(()),
             observer: Ok(Observer::On),
             cgroup: Err(Unavailable::NotMounted),
+            namespaces: Ok(Right::Owner),
         };
         let report = machine.report(Mode::ReadOnly);
         let missing = report.missing().and_then(|layer| layer.reason.as_deref());

@@ -12,6 +12,7 @@ pub mod landlock;
 pub mod listener;
 pub mod lock;
 pub mod memory;
+pub mod namespace;
 pub mod seccomp;
 pub mod signal;
 pub mod spawn;

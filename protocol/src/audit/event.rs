@@ -3,14 +3,16 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use brattice_policy::{Denial, Mode, Network};
+use brattice_policy::{Approval, Denial, Mode, Network};
 
+use super::detail::{Actor, Change, CommandText, DaemonEnd, DenialCounts, TornTail};
 use super::{Digest, FileNumber};
+use crate::approval::ApprovalOutcome;
 use crate::hello::Role;
 use crate::outcome::Cause;
 use crate::session::ToolsetName;
 use crate::tools::CallStatus;
-use crate::{CallId, SessionId, TaskId};
+use crate::{ApprovalId, CallId, SessionId, TaskId};
 
 /// An event, told by its name in `event` and its own fields beside it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,6 +75,9 @@ pub enum Event {
         writable: Vec<String>,
         /// Its mode.
         mode: Mode,
+        /// Whether its calls may ask a person.
+        #[serde(default)]
+        approval: Approval,
         /// Its network setting.
         network: Network,
         /// Its toolset.
@@ -93,6 +98,9 @@ pub enum Event {
         by: Actor,
         /// The mode.
         mode: Mode,
+        /// Whether its calls may ask a person, where that changed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        approval: Option<Approval>,
     },
     /// A session is no more.
     SessionClosed {
@@ -144,6 +152,65 @@ pub enum Event {
         /// The command's exit code, where there was one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exit_code: Option<i32>,
+    },
+    /// A call needed an approval, for a wider mode or by a rule, and was refused before anybody was asked.
+    EscalationRefused {
+        /// The session.
+        session: SessionId,
+        /// The call, which has the command and the justification.
+        call: CallId,
+        /// The session's mode.
+        from: Mode,
+        /// The mode that was asked for; the same where a rule asks.
+        to: Mode,
+        /// Why it was refused, in words.
+        reason: String,
+    },
+    /// A person is asked about a call, whose line has the command and the justification.
+    ApprovalAsked {
+        /// The session.
+        session: SessionId,
+        /// The call.
+        call: CallId,
+        /// The question.
+        approval: ApprovalId,
+        /// Where the command would run.
+        workdir: String,
+        /// The mode without the approval.
+        from: Mode,
+        /// The mode with it.
+        to: Mode,
+        /// How many recorded denials it stands on.
+        denials: usize,
+    },
+    /// It was answered, or ended without an answer.
+    ApprovalSettled {
+        /// The session.
+        session: SessionId,
+        /// The call.
+        call: CallId,
+        /// The question.
+        approval: ApprovalId,
+        /// How.
+        outcome: ApprovalOutcome,
+        /// By whom.
+        by: Actor,
+        /// Why, in words, where it was said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// A call may do what was allowed for its session before.
+    ApprovalReused {
+        /// The session.
+        session: SessionId,
+        /// The call.
+        call: CallId,
+        /// The question that was answered so.
+        approval: ApprovalId,
+        /// The session's mode.
+        from: Mode,
+        /// The mode of this one command.
+        to: Mode,
     },
     /// A command runs.
     TaskStarted {
@@ -198,6 +265,9 @@ pub enum Event {
         /// What it was denied, in numbers; absent where nobody counted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         denials: Option<DenialCounts>,
+        /// What git runs by itself and was changed meanwhile.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        git_changes: Vec<String>,
     },
     /// The sandbox refused something to a command. Told when it first happens; how often it did is told with the task's end.
     Denial {
@@ -207,6 +277,16 @@ pub enum Event {
         task: TaskId,
         /// The record's number in its session. One that a daemon had no time to say that it told is told once more.
         number: u64,
+        /// What was refused.
+        #[serde(flatten)]
+        denial: Denial,
+    },
+    /// The sandbox refused something to a call that works on files.
+    CallDenial {
+        /// The session.
+        session: SessionId,
+        /// The call.
+        call: CallId,
         /// What was refused.
         #[serde(flatten)]
         denial: Denial,
@@ -268,97 +348,4 @@ impl Event {
                 | Event::LogChanged { .. }
         )
     }
-}
-
-/// What a task was denied, in numbers. The kinds have lines of their own, the first 64 of a task.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DenialCounts {
-    /// Refusals, the repeated ones included.
-    pub total: u64,
-    /// Refusals that say nothing about the command; not among the others.
-    #[serde(default)]
-    pub ambient: u64,
-    /// Calls that could not be looked into.
-    #[serde(default)]
-    pub unobserved: u64,
-    /// Those that happened more than once.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub repeated: Vec<Repeated>,
-}
-
-/// How often something was refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Repeated {
-    /// The number of its line's record.
-    pub number: u64,
-    /// How often.
-    pub count: u64,
-}
-
-/// How a daemon ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DaemonEnd {
-    /// All that it answers for was seen to.
-    InOrder,
-    /// Somebody could not wait for that.
-    AtOnce,
-}
-
-/// Who did something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Actor {
-    /// A client on the agents' socket.
-    Client,
-    /// Somebody on the operators' socket.
-    Operator,
-    /// A tool call, which a model wrote.
-    Model,
-    /// The daemon itself, by a limit or at its end.
-    Daemon,
-}
-
-impl From<Role> for Actor {
-    fn from(role: Role) -> Self {
-        match role {
-            Role::Client => Actor::Client,
-            Role::Operator => Actor::Operator,
-        }
-    }
-}
-
-/// What a task runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum CommandText {
-    /// A line for bash.
-    Line(String),
-    /// A program and its arguments, without a shell.
-    Words(Vec<String>),
-}
-
-/// A part of a line at the end of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TornTail {
-    /// The file.
-    pub file: FileNumber,
-    /// How long the part is.
-    pub bytes: u64,
-    /// Of these bytes.
-    pub sha256: Digest,
-}
-
-/// What somebody else did to a file of the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Change {
-    /// It is no longer there.
-    Removed,
-    /// Another file has its name.
-    Replaced,
-    /// It is shorter or longer than the daemon left it.
-    Resized,
-    /// It ends in something that is no line.
-    Damaged,
 }

@@ -15,6 +15,7 @@
 //! Pure data and functions. Writing the log, rotating and removing its files is the daemon's part; reading the files
 //! is each reader's own.
 
+mod detail;
 mod digest;
 mod event;
 mod file;
@@ -23,8 +24,9 @@ mod redact;
 mod tail;
 mod verify;
 
+pub use detail::{Actor, Change, CommandText, DaemonEnd, DenialCounts, Repeated, TornTail};
 pub use digest::{BadDigest, Digest, Hasher};
-pub use event::{Actor, Change, CommandText, DaemonEnd, DenialCounts, Event, Repeated, TornTail};
+pub use event::Event;
 pub use file::{BadFileName, FileNumber, Place};
 pub use line::{BadHead, Head, Header, Line};
 pub use redact::redact;

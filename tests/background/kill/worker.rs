@@ -1,7 +1,7 @@
 //! One client's part of the jobs: it starts them, a few at a time, and judges what is told of each.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use brattice_protocol::outcome::Cause;
 use brattice_protocol::task::{TaskStatus, TaskSummary};
@@ -142,6 +142,20 @@ impl Worker {
         }
     }
 
+    /// The tasks of a session in which nothing runs any more. That its supervisor is gone is told a moment before the ends of
+    /// its tasks, for which the disk is looked at.
+    fn settled(&mut self) -> Result<Vec<TaskSummary>, Lost> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let tasks = self.client.tasks()?;
+            let is_over = tasks.iter().all(|summary| summary.status.is_final());
+            if is_over || Instant::now() > until {
+                return Ok(tasks);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// Judges what is told of every task of the session, which was lost or has nothing that runs.
     fn judge(&mut self) {
         let session = self.client.session().to_owned();
@@ -149,7 +163,7 @@ impl Worker {
         let started = std::mem::take(&mut self.started);
         let known = std::mem::take(&mut self.known);
         self.running.clear();
-        let Ok(tasks) = self.client.tasks() else {
+        let Ok(tasks) = self.settled() else {
             // Nothing was on record, or the folder is gone: then nothing was known to have ended.
             assert!(was_hit && known.is_empty(), "{session} is gone with {known:#?}");
             self.tally.lost += started.len();

@@ -39,6 +39,11 @@ pub(crate) fn notes(
         lines.extend(stream.lost.as_ref().map(|lost| format!("output lost: {}", lost.error)));
     }
     lines.extend(outcome.left_running.as_ref().map(leftovers));
+    if !outcome.git_changes.is_empty() {
+        let changes: Vec<String> =
+            outcome.git_changes.iter().map(|change| change.escape_debug().to_string()).collect();
+        lines.push(format!("git runs later what was changed: {}", changes.join("; ")));
+    }
     lines.dedup();
     let end = cause(outcome, timeout).into_iter().chain(shell_status(outcome));
     let bracketed = |line: String| format!("[{}]\n", plain(&line));

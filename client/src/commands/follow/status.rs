@@ -57,12 +57,14 @@ pub(crate) mod tests {
             stdout: stream(),
             stderr: Some(stream()),
             denials: Vec::new(),
+            git_changes: Vec::new(),
             denials_total: None,
             denials_ambient: 0,
             unobserved: None,
             sandbox: SandboxFacts { mode: Mode::ReadOnly, landlock_abi: 7, layers: Vec::new() },
             task: None,
             left_running: None,
+            escalated_from: None,
         }
     }
 

@@ -1,11 +1,12 @@
-//! Entering a mode's sandbox, in a fixed order: privileges, Landlock; seccomp follows in the zygote.
+//! Entering a mode's sandbox, in a fixed order: namespaces, privileges, Landlock; seccomp follows in the zygote.
 
 use std::os::fd::{AsFd, OwnedFd};
 
 use brattice_policy::enforce::granted::Granted;
+use brattice_policy::enforce::namespaces::Entered;
 use brattice_policy::enforce::probe::Machine;
 use brattice_policy::enforce::seccomp::{Observer, Selection};
-use brattice_policy::enforce::{landlock, privileges, seccomp};
+use brattice_policy::enforce::{landlock, namespaces, privileges, seccomp};
 use brattice_policy::layer::LayerName;
 use brattice_policy::sys::errno;
 use brattice_policy::sys::signal::Broadcast;
@@ -33,24 +34,52 @@ pub(super) enum Confinement {
     },
 }
 
+/// A process in the sandbox of its mode, all but the filter.
+pub(super) struct Confined {
+    /// How its commands are held.
+    pub(super) confinement: Confinement,
+    /// What its namespaces do not hold, and the loopback that they made.
+    pub(super) namespaces: Entered,
+}
+
+/// Where there are no namespaces.
+const NONE: Entered = Entered { held: Vec::new(), unheld: Vec::new(), loopback: Vec::new() };
+
 /// Enters the sandbox of the profile, all but the filter. It cannot be undone.
-pub(super) fn enter(profile: &Profile, limits: &Limits) -> Result<Confinement, Failure> {
+/// `loopback` is the session's network, where an earlier launcher has made it.
+pub(super) fn enter(
+    profile: &Profile,
+    limits: &Limits,
+    loopback: Vec<OwnedFd>,
+) -> Result<Confined, Failure> {
     if !profile.mode.is_confined() {
         privileges::lower_open_files(limits.open_files)
             .map_err(|errno| Failure::new(FailedStep::Privileges, &errno::explain(errno)))?;
-        return Ok(Confinement::None);
+        return Ok(Confined { confinement: Confinement::None, namespaces: NONE });
     }
     let machine = Machine::probe();
-    if let Some(missing) = machine.report(profile.mode).missing() {
+    if let Some(missing) = machine.report_for(profile, &[]).missing() {
         let step = match missing.name {
             LayerName::Seccomp => FailedStep::Seccomp,
+            LayerName::Namespaces => FailedStep::Namespaces,
             _ => FailedStep::Landlock,
         };
         return Err(Failure::new(step, &missing.reason.as_deref().unwrap_or("missing")));
     }
-    let abi = machine.abi();
+    let namespaces = match machine.namespaces_for(profile) {
+        Ok(right) => namespaces::enter(profile, right, loopback)
+            .map_err(|error| Failure::caused(FailedStep::Namespaces, &error))?,
+        // Optional: the report says that they are off and why.
+        Err(_) => NONE,
+    };
+    let confinement = restrict(profile, limits, &machine)?;
+    Ok(Confined { confinement, namespaces })
+}
+
+/// Drops privileges and enters D1.
+fn restrict(profile: &Profile, limits: &Limits, machine: &Machine) -> Result<Confinement, Failure> {
     privileges::drop_all(limits).map_err(|error| Failure::new(FailedStep::Privileges, &error))?;
-    let domain = landlock::mode_ruleset(profile, abi)
+    let domain = landlock::mode_ruleset(profile, machine.abi())
         .map_err(|error| Failure::caused(FailedStep::Landlock, &error))?;
     let filter = machine.selection(profile.network);
     let command = filter.scoped.then(landlock::command_ruleset).transpose();

@@ -33,6 +33,7 @@ use super::stop::{Reach, Stop, Way};
 use crate::exec::channel::{Channel, ChannelError, Received};
 use crate::exec::message::{FailedStep, Failure, FromKeeper, ProgramEnd, ToKeeper};
 use crate::exec::process;
+use crate::exec::spec::Shell;
 
 /// Most processes that are named in a message.
 pub(super) const MOST_NAMED: usize = 16;
@@ -87,13 +88,16 @@ fn start<'a>(
         Err(ChannelError::Closed) => return Ok(None),
         Err(error) => return Err(Failure::new(FailedStep::Descriptors, &error)),
     };
-    let Received { message: ToKeeper::Run { kind, cwd, environment, terminal }, descriptors } =
-        received
+    let Received {
+        message: ToKeeper::Run { kind, shell, cwd, environment, terminal },
+        descriptors,
+    } = received
     else {
         return Ok(None);
     };
     let begun = Instant::now();
-    let request = Request { kind, cwd: &cwd, environment: &environment, terminal };
+    let request =
+        Request { program: (kind, shell), cwd: &cwd, environment: &environment, terminal };
     let program = launch(&base, child, &request, descriptors)?;
     let said = FromKeeper::Started { keeper: std::process::id() };
     // A supervisor that is gone by now is noticed at the first turn of the loop.
@@ -115,23 +119,23 @@ fn rehearse(base: &Prepared<'_>) -> Result<(), Failure> {
     let fail = |error: &dyn std::fmt::Display| Failure::new(FailedStep::Descriptors, error);
     let (near, far) = Channel::pair().map_err(|errno| fail(&errno::explain(errno)))?;
     let environment = (0..8).map(|_| ("BRATTICE_REHEARSAL".to_owned(), "x".repeat(64))).collect();
-    let (kind, terminal) = (TaskKind::Bash, ControllingTerminal::None);
-    let run = ToKeeper::Run { kind, cwd: "/".into(), environment, terminal };
+    let (kind, shell, terminal) = (TaskKind::Bash, Shell::Plain, ControllingTerminal::None);
+    let run = ToKeeper::Run { kind, shell, cwd: "/".into(), environment, terminal };
     let null = || std::fs::File::open("/dev/null").map(OwnedFd::from);
     let descriptors = [null(), null(), null(), null()].into_iter().collect::<Result<Vec<_>, _>>();
     near.send(&run, descriptors.map_err(|error| fail(&error))?).map_err(|error| fail(&error))?;
     let received = far.receive::<ToKeeper>().map_err(|error| fail(&error))?;
-    if let (ToKeeper::Run { kind, cwd, environment, .. }, [text, ..]) =
+    if let (ToKeeper::Run { kind, shell, cwd, environment, .. }, [text, ..]) =
         (received.message, &received.descriptors[..])
     {
-        base.words(kind, text, &environment, &cwd).map_err(|error| fail(&error))?;
+        base.words((kind, shell), text, &environment, &cwd).map_err(|error| fail(&error))?;
     }
     Ok(())
 }
 
 /// What a keeper is asked to start.
 struct Request<'a> {
-    kind: TaskKind,
+    program: (TaskKind, Shell),
     cwd: &'a std::path::Path,
     environment: &'a [(String, String)],
     terminal: ControllingTerminal,
@@ -145,12 +149,13 @@ fn launch(
     request: &Request<'_>,
     descriptors: Vec<OwnedFd>,
 ) -> Result<u32, Failure> {
-    let Request { kind, cwd, environment, terminal } = *request;
+    let Request { program, cwd, environment, terminal } = *request;
+    let (kind, _) = program;
     let [stdin, stdout, stderr, text] = <[OwnedFd; 4]>::try_from(descriptors).map_err(|_| {
         Failure::new(FailedStep::Descriptors, &"the request came without its descriptors")
     })?;
     let words = base
-        .words(kind, &text, environment, cwd)
+        .words(program, &text, environment, cwd)
         .map_err(|error| Failure::caused(FailedStep::Exec, &error))?;
     let mut descriptors = vec![(stdin.as_fd(), 0), (stdout.as_fd(), 1), (stderr.as_fd(), 2)];
     if kind == TaskKind::Bash {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! supervisor
-//!  └─ launcher    privileges dropped, Landlock domain D1, never filtered, not dumpable
+//!  └─ launcher    namespaces, privileges dropped, Landlock domain D1, never filtered, not dumpable
 //!      └─ zygote  + the seccomp filter; one thread; forks keepers ahead          (zygote)
 //!          └─ keeper, one a command: subreaper, domain D2                         (keeper)
 //!              └─ the program: own session, domain D3
@@ -24,9 +24,11 @@ mod stop;
 mod zygote;
 
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use brattice_policy::enforce::namespaces::Entered;
 use brattice_policy::sys::errno;
 use brattice_policy::sys::fork::{Fork, SingleThreaded};
 use brattice_policy::sys::signal::{Broadcast, TreeSignal};
@@ -34,7 +36,7 @@ use brattice_policy::{Profile, sys};
 
 use super::channel::Channel;
 use super::message::{FailedStep, Failure, FromLauncher, ToLauncher, ToObserver};
-use confine::Confinement;
+use confine::{Confined, Confinement};
 use zygote::Zygote;
 
 /// Runs the launcher role; its channel is standard input.
@@ -73,6 +75,8 @@ struct Launcher {
     /// The means to kill all of its mode at once: none where commands share the user's domain.
     sweep: Option<Broadcast>,
     confinement: Confinement,
+    /// What its namespaces do not hold, and the loopback that they made.
+    namespaces: Entered,
     profile: Profile,
     zygote: u32,
     /// From the zygote: the listener comes there.
@@ -88,12 +92,12 @@ fn inherited_channel() -> std::io::Result<Channel> {
 
 /// Sets everything up and forks the zygote, whose channel is put into `zygote` meanwhile.
 fn set_up(channel: &Channel, zygote: &mut Option<OwnedFd>) -> Result<Role, Failure> {
-    let mut received = channel
+    let received = channel
         .receive::<ToLauncher>()
         .map_err(|error| Failure::new(FailedStep::Launcher, &error))?;
     let ToLauncher { profile, limits, bash, supervisor } = received.message;
-    let (Some(environment), Some(far)) = (received.descriptors.pop(), received.descriptors.pop())
-    else {
+    let mut descriptors = received.descriptors.into_iter();
+    let (Some(far), Some(environment)) = (descriptors.next(), descriptors.next()) else {
         return Err(Failure::new(FailedStep::Launcher, &"the set-up came without its descriptors"));
     };
     let far = zygote.insert(far);
@@ -101,7 +105,8 @@ fn set_up(channel: &Channel, zygote: &mut Option<OwnedFd>) -> Result<Role, Failu
         .map_err(|errno| Failure::new(FailedStep::Descriptors, &errno::explain(errno)))?;
     sys::signal::block_all()
         .map_err(|errno| Failure::new(FailedStep::Process, &errno::explain(errno)))?;
-    let confinement = confine::enter(&profile, &limits)?;
+    let Confined { confinement, namespaces } =
+        confine::enter(&profile, &limits, descriptors.collect())?;
     let sweep = confinement.broadcast(supervisor)?;
     let base = plan::Base::read(environment, bash)
         .map_err(|error| Failure::caused(FailedStep::Descriptors, &error))?;
@@ -121,9 +126,14 @@ fn set_up(channel: &Channel, zygote: &mut Option<OwnedFd>) -> Result<Role, Failu
                 to_launcher,
             ))))
         }
-        Fork::Parent(zygote) => {
-            Ok(Role::Launcher(Box::new(Launcher { sweep, confinement, profile, zygote, handover })))
-        }
+        Fork::Parent(zygote) => Ok(Role::Launcher(Box::new(Launcher {
+            sweep,
+            confinement,
+            namespaces,
+            profile,
+            zygote,
+            handover,
+        }))),
     }
 }
 
@@ -132,15 +142,16 @@ impl Launcher {
     fn run(self, channel: Channel) -> ExitCode {
         // The zygote ends when its own channel closes; nobody waits for it here.
         sys::signal::discard_children();
-        let Launcher { sweep, confinement, profile, zygote, handover } = self;
+        let Launcher { sweep, confinement, namespaces, profile, zygote, handover } = self;
+        let Entered { held, unheld, loopback } = namespaces;
         let channel = Arc::new(channel);
-        let observed = observe(&confinement, profile, zygote, &handover, &channel);
+        let observed = observe(&confinement, profile, held, zygote, &handover, &channel);
         let said = match observed {
-            Ok(()) => FromLauncher::Ready { pid: std::process::id() },
+            Ok(()) => FromLauncher::Ready { pid: std::process::id(), unheld },
             Err(failure) => FromLauncher::Failed(failure),
         };
         let is_ready = matches!(said, FromLauncher::Ready { .. });
-        if channel.send(&said, Vec::new()).is_ok() && is_ready {
+        if channel.send(&said, loopback).is_ok() && is_ready {
             // Nothing more is ever said to a launcher: this waits for the supervisor's closing.
             while channel.receive::<ToLauncher>().is_ok() {}
         }
@@ -156,6 +167,7 @@ impl Launcher {
 fn observe(
     confinement: &Confinement,
     profile: Profile,
+    held: Vec<PathBuf>,
     zygote: u32,
     handover: &Channel,
     channel: &Arc<Channel>,
@@ -165,6 +177,6 @@ fn observe(
     let received = handover.receive::<ToObserver>().map_err(|error| failed(&error))?;
     let listener = received.descriptors.into_iter().next();
     let listener = listener.ok_or_else(|| failed(&"the filter came without its listener"))?;
-    observer::start(listener, selection, profile, granted, zygote, Arc::clone(channel))
+    observer::start(listener, selection, profile, granted, held, zygote, Arc::clone(channel))
         .map_err(|error| failed(&error))
 }

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::exec::memory;
+use crate::exec::spec::Shell;
 use brattice_protocol::task::TaskKind;
 
 /// The descriptor on which bash finds its text.
@@ -72,7 +73,7 @@ impl Prepared<'_> {
     /// Writes down an exec.
     pub(super) fn words(
         &self,
-        kind: TaskKind,
+        (kind, shell): (TaskKind, Shell),
         text: &OwnedFd,
         more: &[(String, String)],
         directory: &Path,
@@ -81,7 +82,7 @@ impl Prepared<'_> {
         let (candidates, argv) = match kind {
             TaskKind::Bash => (
                 vec![self.base.bash.clone()],
-                ["bash", "-c", PROLOGUE].map(|word| word.as_bytes().to_vec()).to_vec(),
+                ["bash", option(shell), PROLOGUE].map(|word| word.as_bytes().to_vec()).to_vec(),
             ),
             TaskKind::Argv => {
                 let argv = memory::split(&memory::content(text.try_clone()?)?);
@@ -112,6 +113,14 @@ impl Prepared<'_> {
         let kept = self.environment.iter().filter(|entry| !is_replaced(entry)).cloned().map(Ok);
         kept.chain(more.iter().map(|(name, value)| CString::new(format!("{name}={value}"))))
             .collect()
+    }
+}
+
+/// What makes bash run a text as this kind of shell.
+const fn option(shell: Shell) -> &'static str {
+    match shell {
+        Shell::Plain => "-c",
+        Shell::Login => "-lc",
     }
 }
 
@@ -168,16 +177,18 @@ mod tests {
     #[test]
     fn the_text_of_a_command_is_in_no_argument() {
         let text = memory::file("text", b"echo secret").unwrap();
-        let words = base(&[])
-            .prepared()
-            .unwrap()
-            .words(TaskKind::Bash, &text, &[], Path::new("/"))
-            .unwrap();
-        assert_eq!(
-            words.argv,
-            [c"bash", c"-c", CString::new(PROLOGUE).unwrap().as_c_str()].map(CString::from)
-        );
-        assert_eq!(words.candidates, [CString::from(c"/bin/bash")]);
+        for (shell, option) in [(Shell::Plain, c"-c"), (Shell::Login, c"-lc")] {
+            let words = base(&[])
+                .prepared()
+                .unwrap()
+                .words((TaskKind::Bash, shell), &text, &[], Path::new("/"))
+                .unwrap();
+            assert_eq!(
+                words.argv,
+                [c"bash", option, CString::new(PROLOGUE).unwrap().as_c_str()].map(CString::from)
+            );
+            assert_eq!(words.candidates, [CString::from(c"/bin/bash")]);
+        }
     }
 
     #[test]
@@ -186,7 +197,7 @@ mod tests {
         let words = base(&["PATH=/a::/b"])
             .prepared()
             .unwrap()
-            .words(TaskKind::Argv, &text, &[], Path::new("/ws"))
+            .words((TaskKind::Argv, Shell::Plain), &text, &[], Path::new("/ws"))
             .unwrap();
         assert_eq!(words.candidates, [c"/a/ls", c"./ls", c"/b/ls"].map(CString::from));
         assert_eq!(words.argv, [c"ls", c"-l"].map(CString::from));

@@ -50,7 +50,7 @@ impl Zygote {
         sys::signal::discard_children();
         let Zygote { channel, base, confinement, supervisor, single, launcher } = self;
         let said = match hand_over(&confinement, launcher) {
-            Ok(()) => FromLauncher::Ready { pid: std::process::id() },
+            Ok(()) => FromLauncher::Ready { pid: std::process::id(), unheld: Vec::new() },
             Err(failure) => FromLauncher::Failed(failure),
         };
         let is_ready = matches!(said, FromLauncher::Ready { .. });

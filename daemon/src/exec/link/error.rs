@@ -80,6 +80,7 @@ impl RunError {
                 FailedStep::Landlock => Some(LayerName::Landlock),
                 FailedStep::Domain => Some(LayerName::LandlockScopes),
                 FailedStep::Seccomp => Some(LayerName::Seccomp),
+                FailedStep::Namespaces => Some(LayerName::Namespaces),
                 FailedStep::Observer => Some(LayerName::Observer),
                 FailedStep::Supervisor
                 | FailedStep::Launcher
@@ -114,6 +115,7 @@ impl From<Failure> for RunError {
             | FailedStep::Privileges
             | FailedStep::Landlock
             | FailedStep::Seccomp
+            | FailedStep::Namespaces
             | FailedStep::Observer
             | FailedStep::Fork
             | FailedStep::Descriptors
@@ -131,6 +133,7 @@ impl fmt::Display for FailedStep {
             FailedStep::Privileges => "privileges",
             FailedStep::Landlock => "landlock",
             FailedStep::Seccomp => "seccomp",
+            FailedStep::Namespaces => "namespaces",
             FailedStep::Observer => "observer",
             FailedStep::Fork => "starting a process",
             FailedStep::Record => "record",

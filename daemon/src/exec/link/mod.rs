@@ -27,4 +27,4 @@ pub(crate) use input::{InputEnd, InputError};
 pub(crate) use reader::ReadError;
 pub(crate) use short::{Handing, NotHanded};
 pub(crate) use start::{Supervisor, SupervisorSpec, find_bash};
-pub(crate) use task::{Handover, TaskHandle};
+pub(crate) use task::{Handover, ResumedHandle, TaskHandle};

@@ -3,12 +3,12 @@
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use brattice_policy::environment::Environment;
 use brattice_policy::layer::LayerReport;
-use brattice_policy::{Limits, Mode, Profile, sys};
+use brattice_policy::{Limits, Profile, sys};
 use rustix::fs::Access;
 use tokio::process::Command;
 use tokio::sync::{oneshot, watch};
@@ -130,6 +130,7 @@ impl Supervisor {
         let TaskSpec {
             task,
             profile,
+            layers,
             program,
             cwd,
             environment,
@@ -141,7 +142,7 @@ impl Supervisor {
             placement,
             leftovers,
         } = spec;
-        let (kind, started) = (program.kind(), Timestamp::now());
+        let (kind, shell, started) = (program.kind(), program.shell(), Timestamp::now());
         let KnownLine { title, digest } = program.known();
         let text =
             text_of(program).map_err(|error| RunError::Request { detail: error.to_string() })?;
@@ -154,7 +155,7 @@ impl Supervisor {
             stdin,
             streams,
             mode: profile.mode,
-            layers: layers_of(profile.mode),
+            layers,
             started,
             timeout,
             idle_timeout,
@@ -164,6 +165,7 @@ impl Supervisor {
             task,
             profile,
             kind,
+            shell,
             title,
             digest,
             started,
@@ -242,20 +244,9 @@ fn environment_file(environment: &Environment) -> std::io::Result<OwnedFd> {
 
 fn text_of(program: Program) -> std::io::Result<OwnedFd> {
     match program {
-        Program::Bash(text) => memory::file("command", text.as_bytes()),
+        Program::Bash(text) | Program::Login(text) => memory::file("command", text.as_bytes()),
         Program::Argv(argv) => {
             memory::file("argv", &memory::join(argv.into_iter().map(String::into_bytes)))
         }
     }
-}
-
-/// The layers of a mode's commands on this machine, made once.
-fn layers_of(mode: Mode) -> Arc<LayerReport> {
-    static LAYERS: [OnceLock<Arc<LayerReport>>; 3] = [const { OnceLock::new() }; 3];
-    let index = match mode {
-        Mode::ReadOnly => 0,
-        Mode::WorkspaceWrite => 1,
-        Mode::DangerFullAccess => 2,
-    };
-    LAYERS[index].get_or_init(|| Arc::new(crate::exec::machine().report(mode))).clone()
 }

@@ -59,6 +59,7 @@ pub(crate) struct ResumedHandle {
 pub(super) struct TaskState {
     facts: TaskFacts,
     input: OnceLock<Input>,
+    socket: Mutex<Option<OwnedFd>>,
     readers: Mutex<Readers>,
     progress: watch::Sender<Progress>,
     returned: OnceLock<Arc<TaskEnd>>,
@@ -81,6 +82,7 @@ impl TaskHandle {
         TaskHandle(Arc::new(TaskState {
             facts,
             input: OnceLock::new(),
+            socket: Mutex::default(),
             readers: Mutex::default(),
             progress: watch::Sender::new(Progress::default()),
             returned: OnceLock::new(),
@@ -100,6 +102,11 @@ impl TaskHandle {
     /// What is told of it.
     pub(crate) fn facts(&self) -> &TaskFacts {
         &self.0.facts
+    }
+
+    /// The daemon's end of its standard input, where that is a socket: once.
+    pub(crate) fn take_socket(&self) -> Option<OwnedFd> {
+        self.0.socket.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Asks for the end of the task's whole tree: SIGTERM, the grace unless it is urgent, SIGKILL. Returns at once. `by` says
@@ -239,6 +246,10 @@ impl TaskHandle {
 
     pub(super) fn started(&self, stdin: Option<OwnedFd>) {
         let (kind, post, task) = (self.0.facts.stdin, self.0.post.clone(), self.id().clone());
+        if kind == Stdin::Socket {
+            *self.0.socket.lock().unwrap_or_else(PoisonError::into_inner) = stdin;
+            return;
+        }
         let closed = move || post.close_input(&task);
         if let Some(input) = stdin.and_then(|fd| Input::new(fd, kind, closed).ok()) {
             self.0.input.get_or_init(|| input);

@@ -9,7 +9,9 @@ use brattice_protocol::task::TaskKind;
 use serde::{Deserialize, Serialize};
 
 use crate::exec::denials::Denials;
-use crate::exec::spec::{Placement, Stdin, Streams, TaskEnd, TaskFacts, TextDigest, Timestamp};
+use crate::exec::spec::{
+    Placement, Shell, Stdin, Streams, TaskEnd, TaskFacts, TextDigest, Timestamp,
+};
 
 /// A task to start, as the supervisor needs it.
 #[derive(Debug, Serialize, Deserialize)]
@@ -20,6 +22,9 @@ pub(crate) struct RunRequest {
     pub(crate) profile: Profile,
     /// What the memory file beside the message holds.
     pub(crate) kind: TaskKind,
+    /// The kind of shell that runs a text.
+    #[serde(default, skip_serializing_if = "Shell::is_plain")]
+    pub(crate) shell: Shell,
     /// The line or the arguments, cut, for its record.
     pub(crate) title: String,
     /// Of the whole line, where it was cut.

@@ -176,6 +176,11 @@ impl Supervisor {
         let had_launcher = mode.has_launcher();
         let heard = mode.hear(&self.reactor);
         let is_lost = had_launcher && !mode.has_launcher();
+        let loopback = mode.take_loopback();
+        // Two launchers that were started at once have made two: the first is the session's.
+        if self.setup.loopback.is_empty() {
+            self.setup.loopback = loopback;
+        }
         let (observed, at) = (mode.take_observed(), Timestamp::now());
         for (keeper, observed) in observed {
             let task = self.tasks.values_mut().find(|task| task.keeper_pid == Some(keeper));

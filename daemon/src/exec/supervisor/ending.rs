@@ -89,6 +89,7 @@ impl Task {
             leftovers: self.leftovers.clone().filter(|left| left.count > 0),
             unkillable: Vec::new(),
             denials: self.denials(),
+            git_changes: self.git.changes(),
             mode: self.facts.mode,
             layers: self.facts.layers.clone(),
         }
@@ -144,6 +145,7 @@ mod tests {
     use crate::exec::channel::Channel;
     use crate::exec::message::ProgramEnd;
     use crate::exec::spec::{Stdin, Streams, TaskFacts, Timestamp};
+    use crate::exec::supervisor::git::GitState;
     use crate::exec::supervisor::peer::Peer;
     use crate::exec::supervisor::spool::Spool;
     use crate::exec::supervisor::task::{Parts, StreamState};
@@ -181,6 +183,7 @@ mod tests {
             stderr: None,
             stdin: None,
             grace: Duration::ZERO,
+            git: GitState::default(),
         })
     }
 

@@ -49,8 +49,7 @@ impl Supervisor {
                         task.denied = denied;
                     }
                     let message = FromSupervisor::Started { task: task.id().clone() };
-                    // Kept here as well, so that a daemon's end is not the end of the input.
-                    let stdin = task.stdin.as_ref().and_then(|stdin| stdin.try_clone().ok());
+                    let stdin = task.daemons_stdin();
                     self.say(&message, stdin.into_iter().collect());
                 }
                 Ok(FromKeeper::Failed(failure)) => return self.end_unstarted(index, failure),

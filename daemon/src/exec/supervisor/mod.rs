@@ -27,6 +27,8 @@ mod daemon;
 mod denied;
 mod ending;
 mod finished;
+mod git;
+mod identity;
 mod keepers;
 mod listen;
 mod mode;
@@ -67,6 +69,8 @@ pub(super) struct Setup {
     /// Where its commands' control groups are made.
     groups: Option<Tree>,
     environment: OwnedFd,
+    /// The session's network, once a launcher has made one.
+    loopback: Vec<OwnedFd>,
     /// Where the next daemon comes to.
     listener: Listener,
     /// The highest number that a task of the session was given by an earlier supervisor.
@@ -129,7 +133,19 @@ fn set_up(channel: &Channel) -> Result<Setup, Failure> {
     let (highest, denied) = follow(&folder)
         .map_err(|error| fail(&format!("reading {RETIRED} in {}", folder.display()), &error))?;
     let groups = open_groups(&folder);
-    Ok(Setup { folder, bash, limits, groups, environment, listener, highest, denied, _lock: lock })
+    let loopback = Vec::new();
+    Ok(Setup {
+        folder,
+        bash,
+        limits,
+        groups,
+        environment,
+        loopback,
+        listener,
+        highest,
+        denied,
+        _lock: lock,
+    })
 }
 
 /// Makes the session's control group. Without one commands run without limits, as `enforce::probe` has told.

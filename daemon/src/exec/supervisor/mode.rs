@@ -6,18 +6,21 @@
 //! sent before its keeper was forked; when the set-up fails that channel closes, and the mode knows why.
 
 use std::collections::VecDeque;
+use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use brattice_policy::enforce::landlock;
+use brattice_policy::Profile;
+use brattice_policy::enforce::namespaces::Entered;
 use brattice_policy::enforce::probe::Machine;
 use brattice_policy::layer::LayerReport;
 use brattice_policy::sys::Errno;
 use brattice_policy::sys::errno;
-use brattice_policy::{Access, Profile};
 
 use super::Setup;
 use super::denied::Observed;
+use super::git::GitState;
+use super::identity::Identity;
 use super::peer::Peer;
 use super::reactor::{Reactor, Source};
 use crate::exec::cgroup::Group;
@@ -30,22 +33,24 @@ const SPARES: usize = 2;
 /// What of a line is heard in one turn: a flood of refusals must not keep the rest waiting.
 const HEARD_AT_ONCE: usize = 256;
 
-/// A file's identity.
-type Inode = (u64, u64);
-
 /// A launcher and what hangs on it.
 #[derive(Debug)]
 pub(super) struct Mode {
     pub(super) profile: Profile,
     pub(super) report: Arc<LayerReport>,
+    machine: Machine,
+    /// The network that its launcher made, until it is taken.
+    loopback: Vec<OwnedFd>,
     launcher: Line,
     zygote: Line,
     /// Keepers that wait for a task.
     spares: VecDeque<Spare>,
     forked: u32,
     index: u32,
-    identity: Vec<Option<Inode>>,
+    identity: Identity,
     failure: Option<Failure>,
+    /// What git would run, as it was seen last.
+    git: GitState,
     /// What its observer has told, and the keepers above the callers.
     observed: Vec<(u32, Observed)>,
     /// Requests that wait to be told that the mode is ready.
@@ -78,28 +83,32 @@ impl Line {
         Ok(Line { peer: Peer::new(channel)?, pid, is_ready: false, is_closed: false })
     }
 
-    /// Reads what there is, a bounded part of it; a failure that was told is returned. A closed line is not watched any
-    /// more: it would be ready for ever.
+    /// Reads what there is, a bounded part of it; a failure that was told is returned, what is told of namespaces is put into
+    /// `namespaces`. A closed line is not watched any more: it would be ready for ever.
     fn hear(
         &mut self,
         reactor: &Reactor,
         observed: &mut Vec<(u32, Observed)>,
+        namespaces: &mut Entered,
     ) -> (Heard, Option<Failure>) {
         let mut failure = None;
         for _ in 0..HEARD_AT_ONCE {
             if self.is_closed {
                 return (Heard::All, failure);
             }
-            match self.peer.receive::<FromLauncher>().map(|received| received.message) {
-                Ok(FromLauncher::Ready { pid }) => {
+            let received = self.peer.receive::<FromLauncher>();
+            match received.map(|received| (received.message, received.descriptors)) {
+                Ok((FromLauncher::Ready { pid, unheld }, loopback)) => {
+                    namespaces.unheld.extend(unheld);
+                    namespaces.loopback.extend(loopback);
                     self.pid = Some(pid);
                     self.is_ready = true;
                 }
-                Ok(FromLauncher::Failed(told)) => failure = Some(told),
-                Ok(FromLauncher::Denied { keeper, denial }) => {
+                Ok((FromLauncher::Failed(told), _)) => failure = Some(told),
+                Ok((FromLauncher::Denied { keeper, denial }, _)) => {
                     observed.push((keeper, Observed::Denied(denial)));
                 }
-                Ok(FromLauncher::Unobserved { keeper }) => {
+                Ok((FromLauncher::Unobserved { keeper }, _)) => {
                     observed.push((keeper, Observed::Nothing));
                 }
                 Err(ChannelError::Full) => return (Heard::All, failure),
@@ -131,7 +140,7 @@ impl Mode {
         setup: &Setup,
         reactor: &Reactor,
     ) -> Result<Self, Failure> {
-        let identity = identity(&profile);
+        let identity = Identity::of(&profile);
         let (launcher, far) = Channel::pair().map_err(descriptors)?;
         let (zygote, zygote_far) = Channel::pair().map_err(descriptors)?;
         // The path names this very program, even when its file was replaced since.
@@ -143,10 +152,9 @@ impl Mode {
             .stderr(Stdio::null())
             .spawn()
             .map_err(|error| Failure { step: FailedStep::Launcher, detail: error.to_string() })?;
-        let environment = setup
-            .environment
-            .try_clone()
-            .map_err(|error| Failure::new(FailedStep::Descriptors, &error))?;
+        let given = std::iter::once(&setup.environment).chain(&setup.loopback);
+        let given = given.map(OwnedFd::try_clone).collect::<Result<Vec<_>, _>>();
+        let given = given.map_err(|error| Failure::new(FailedStep::Descriptors, &error))?;
         let message = ToLauncher {
             profile: profile.clone(),
             limits: setup.limits.clone(),
@@ -157,13 +165,17 @@ impl Mode {
         let zygote = Line::new(zygote, None).map_err(descriptors)?;
         launcher
             .peer
-            .send(&message, vec![zygote_far.into_fd(), environment])
+            .send(&message, std::iter::once(zygote_far.into_fd()).chain(given).collect())
             .map_err(|error| Failure::new(FailedStep::Launcher, &error))?;
         reactor.watch(&launcher.peer, Source::Launcher(index)).map_err(descriptors)?;
         reactor.watch(&zygote.peer, Source::Zygote(index)).map_err(descriptors)?;
-        let report = Arc::new(Machine::probe().report(profile.mode));
+        let machine = Machine::probe();
+        let report = Arc::new(machine.report_for(&profile, &[]));
+        let git = GitState::of(&profile, &report);
         let mut mode = Mode {
             profile,
+            machine,
+            loopback: Vec::new(),
             report,
             launcher,
             zygote,
@@ -172,6 +184,7 @@ impl Mode {
             index,
             identity,
             failure: None,
+            git,
             observed: Vec::new(),
             waiting: Vec::new(),
             running: 0,
@@ -186,7 +199,7 @@ impl Mode {
         !self.is_retired
             && self.failure.is_none()
             && self.profile == *profile
-            && identity(profile) == self.identity
+            && Identity::of(profile) == self.identity
     }
 
     /// A keeper's channel. What is sent waits there until the keeper exists.
@@ -243,6 +256,17 @@ impl Mode {
         }
     }
 
+    /// What git would run now.
+    pub(super) fn git(&mut self) -> &GitState {
+        self.git = self.git.again();
+        &self.git
+    }
+
+    /// The session's loopback, where this mode's launcher has just made it; else nothing.
+    pub(super) fn take_loopback(&mut self) -> Vec<OwnedFd> {
+        std::mem::take(&mut self.loopback)
+    }
+
     /// Remembers a request that wants to know when the mode is ready.
     pub(super) fn wait_ready(&mut self, sequence: u64) {
         self.waiting.push(sequence);
@@ -256,8 +280,9 @@ impl Mode {
     /// Reads what the launcher and the zygote have to say, a bounded part of it.
     pub(super) fn hear(&mut self, reactor: &Reactor) -> Heard {
         let mut all = Heard::All;
+        let mut namespaces = Entered { held: Vec::new(), unheld: Vec::new(), loopback: Vec::new() };
         for line in [&mut self.launcher, &mut self.zygote] {
-            let (heard, failure) = line.hear(reactor, &mut self.observed);
+            let (heard, failure) = line.hear(reactor, &mut self.observed, &mut namespaces);
             if heard == Heard::Part {
                 all = Heard::Part;
             }
@@ -265,6 +290,11 @@ impl Mode {
                 self.failure.get_or_insert(failure);
             }
         }
+        if !namespaces.unheld.is_empty() {
+            self.report = Arc::new(self.machine.report_for(&self.profile, &namespaces.unheld));
+            self.git = GitState::of(&self.profile, &self.report);
+        }
+        self.loopback.append(&mut namespaces.loopback);
         self.is_retired |= self.launcher.is_closed || self.zygote.is_closed;
         if self.is_retired && !self.is_ready() && self.failure.is_none() {
             self.failure = Some(self.why_gone());
@@ -342,17 +372,6 @@ impl Mode {
     }
 }
 
-/// What the writable rules' paths lead to now; `None` where a path leads nowhere.
-fn identity(profile: &Profile) -> Vec<Option<Inode>> {
-    let inode = |stat: rustix::fs::Stat| (stat.st_dev, stat.st_ino);
-    profile
-        .grants()
-        .iter()
-        .filter(|grant| grant.access == Access::Write)
-        .map(|grant| landlock::pin(grant).and_then(rustix::fs::fstat).ok().map(inode))
-        .collect()
-}
-
 fn descriptors(errno: Errno) -> Failure {
     Failure::new(FailedStep::Descriptors, &errno::explain(errno))
 }
@@ -370,15 +389,16 @@ mod tests {
         let mut line = Line::new(near, None).unwrap();
         launcher.set_nonblocking().unwrap();
         let say = |message: &FromLauncher| launcher.send(message, Vec::new());
-        say(&FromLauncher::Ready { pid: 9 }).unwrap();
+        say(&FromLauncher::Ready { pid: 9, unheld: Vec::new() }).unwrap();
         let denied = || FromLauncher::Denied { keeper: 5, denial: Box::new(denial("/etc/hosts")) };
         let mut said = 0;
         let (mut observed, mut rounds) = (Vec::new(), 0);
+        let mut namespaces = Entered { held: Vec::new(), unheld: Vec::new(), loopback: Vec::new() };
         while said < 2 * HEARD_AT_ONCE {
             match say(&denied()) {
                 Ok(()) => said += 1,
                 Err(ChannelError::Full) => {
-                    line.hear(&reactor, &mut observed);
+                    line.hear(&reactor, &mut observed, &mut namespaces);
                     rounds += 1;
                 }
                 Err(error) => unreachable!("{error}"),
@@ -386,7 +406,7 @@ mod tests {
         }
         loop {
             let before = observed.len();
-            let (heard, failure) = line.hear(&reactor, &mut observed);
+            let (heard, failure) = line.hear(&reactor, &mut observed, &mut namespaces);
             assert_eq!(failure, None);
             assert!(observed.len() - before <= HEARD_AT_ONCE);
             rounds += 1;
@@ -397,7 +417,7 @@ mod tests {
         assert!(rounds >= 2, "{rounds}");
         say(&FromLauncher::Unobserved { keeper: 6 }).unwrap();
         drop(launcher);
-        let (heard, _) = line.hear(&reactor, &mut observed);
+        let (heard, _) = line.hear(&reactor, &mut observed, &mut namespaces);
         assert_eq!((heard, line.is_closed, line.pid), (Heard::All, true, Some(9)));
         let unobserved = observed.pop();
         assert_eq!(unobserved, Some((6, Observed::Nothing)));

@@ -10,6 +10,7 @@ use brattice_policy::sys::Errno;
 use brattice_policy::sys::errno;
 use brattice_policy::sys::spawn::ControllingTerminal;
 use brattice_protocol::TaskId;
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::pipe::PipeFlags;
 
 use super::mode::Spare;
@@ -49,6 +50,7 @@ impl Supervisor {
             task: id,
             profile,
             kind,
+            shell,
             title,
             digest,
             started,
@@ -89,9 +91,10 @@ impl Supervisor {
             idle_timeout,
         };
         let Spare { mut keeper, group } = mode.take_keeper(&self.setup, &self.reactor)?;
+        let git = mode.git().clone();
         let record = begin_record(&self.setup.folder, &facts, placement)?;
         let terminal = controlling_terminal(far.kind);
-        let run = ToKeeper::Run { kind, cwd, environment, terminal };
+        let run = ToKeeper::Run { kind, shell, cwd, environment, terminal };
         let descriptors = vec![far.stdin, far.stdout, far.stderr, text];
         if let Err(error) = keeper.send(&run, descriptors) {
             record.iter().for_each(RecordFile::withdraw);
@@ -113,16 +116,20 @@ impl Supervisor {
             stderr,
             stdin,
             grace,
+            git,
         });
+        self.keep_task(index, task);
+        Ok(())
+    }
+
+    /// A task that cannot be watched is ended.
+    fn keep_task(&mut self, index: u32, task: Task) {
         let watched = self.watch_task(index, &task);
         self.tasks.insert(index, task);
         if let Err(errno) = watched {
-            self.end_unstarted(
-                index,
-                Failure::new(FailedStep::Descriptors, &errno::explain(errno)),
-            );
+            let failure = Failure::new(FailedStep::Descriptors, &errno::explain(errno));
+            self.end_unstarted(index, failure);
         }
-        Ok(())
     }
 
     /// The pipes of a task, or its terminal.
@@ -188,6 +195,14 @@ fn open_stdin(stdin: Stdin) -> Result<(OwnedFd, Option<OwnedFd>), Failure> {
         Stdin::Null | Stdin::Terminal => {
             std::fs::File::open("/dev/null").map(|file| (file.into(), None)).map_err(descriptors)
         }
+        Stdin::Socket => rustix::net::socketpair(
+            AddressFamily::UNIX,
+            SocketType::STREAM,
+            SocketFlags::CLOEXEC,
+            None,
+        )
+        .map(|(far, near)| (far, Some(near)))
+        .map_err(|errno| Failure::new(FailedStep::Descriptors, &errno::explain(errno))),
         Stdin::Pipe => rustix::pipe::pipe_with(PipeFlags::CLOEXEC)
             .map(|(reader, writer)| (reader, Some(writer)))
             .map_err(|errno| Failure::new(FailedStep::Descriptors, &errno::explain(errno))),
@@ -213,7 +228,7 @@ fn begin_record(
 fn controlling_terminal(stdin: Stdin) -> ControllingTerminal {
     match stdin {
         Stdin::Terminal => ControllingTerminal::StandardInput,
-        Stdin::Null | Stdin::Pipe => ControllingTerminal::None,
+        Stdin::Null | Stdin::Pipe | Stdin::Socket => ControllingTerminal::None,
     }
 }
 

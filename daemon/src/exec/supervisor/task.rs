@@ -12,12 +12,13 @@ use brattice_protocol::outcome::ProcessFacts;
 
 use super::denied::TaskDenials;
 use super::ending::StopCause;
+use super::git::GitState;
 use super::peer::Peer;
 use super::spool::{Spool, Taken};
 use crate::exec::cgroup::Group;
 use crate::exec::message::{ProgramEnd, Spooled};
 use crate::exec::record::RecordFile;
-use crate::exec::spec::{LeftoverFate, Leftovers, Placement, TaskFacts};
+use crate::exec::spec::{LeftoverFate, Leftovers, Placement, Stdin, TaskFacts};
 
 /// After a program's end what is left may still end by itself (a `tee` behind it, say) before it is stopped.
 const DRAIN: Duration = Duration::from_millis(200);
@@ -82,6 +83,8 @@ pub(super) struct Task {
     leftovers_at: Option<Instant>,
     pub(super) overdue_at: Option<Instant>,
     pub(super) leftovers: Option<Leftovers>,
+    /// What git would run when it began.
+    pub(super) git: GitState,
     /// What it was denied.
     pub(super) denied: TaskDenials,
     /// What the reader knows already, when it waits to be told of more.
@@ -102,6 +105,7 @@ pub(super) struct Parts {
     pub(super) stderr: Option<StreamState>,
     pub(super) stdin: Option<OwnedFd>,
     pub(super) grace: Duration,
+    pub(super) git: GitState,
 }
 
 impl Task {
@@ -118,6 +122,7 @@ impl Task {
             stderr,
             stdin,
             grace,
+            git,
         } = parts;
         let begun = Instant::now();
         let (timeout, idle_timeout) = (facts.timeout, facts.idle_timeout);
@@ -138,6 +143,7 @@ impl Task {
             idle_timeout,
             last_output: None,
             grace,
+            git,
             stop: None,
             ended: None,
             leftovers_at: None,
@@ -318,6 +324,17 @@ impl Task {
             None => None,
         };
         Ok(stdout.into_iter().chain(stderr).unzip())
+    }
+
+    /// The daemon's end of standard input. One is kept here as well, so that a daemon's end is not the end of the input; but
+    /// for a socket, which is between the task and this daemon.
+    pub(super) fn daemons_stdin(&mut self) -> Option<OwnedFd> {
+        match self.facts.stdin {
+            Stdin::Socket => self.stdin.take(),
+            Stdin::Null | Stdin::Pipe | Stdin::Terminal => {
+                self.stdin.as_ref().and_then(|stdin| stdin.try_clone().ok())
+            }
+        }
     }
 
     /// All spools, and after them the writing end of standard input, for a daemon that has none of them. What cannot be

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use brattice_policy::Mode;
 use serde_json::Value;
 
 use crate::toolset::parameter::ParameterKind;
@@ -22,15 +23,34 @@ pub(crate) enum ArgumentFault {
         /// Its value.
         came: Came,
     },
-    /// A parameter of a later version, with a value that asks for its effect.
+    /// A call for a wider mode in a session in which nobody is asked.
     #[error(
-        "argument `{name}`: not available in this version, expected to be left out, got {came}"
+        "argument `{name}`: escalation is refused: approval prompts are disabled in this session; expected to be left \
+         out, got {came}; nothing ran"
     )]
-    Unavailable {
+    NobodyIsAsked {
         /// The parameter.
         name: &'static str,
         /// Its value.
         came: Came,
+    },
+    /// One of two arguments that come together or not at all.
+    #[error("argument `{missing}`: expected beside `{given}`, got nothing")]
+    Alone {
+        /// The one that came.
+        given: &'static str,
+        /// The one that did not.
+        missing: &'static str,
+    },
+    /// A mode that the session has anyway.
+    #[error("argument `{name}`: expected a mode wider than the session's, {mode}, got \"{came}\"")]
+    NotWider {
+        /// The parameter.
+        name: &'static str,
+        /// The session's mode.
+        mode: Mode,
+        /// What was asked for.
+        came: Mode,
     },
     /// A call for the background in a session that lacks the tools for it.
     #[error(
@@ -52,6 +72,32 @@ pub(crate) enum ArgumentFault {
         second: &'static str,
         /// The other's value.
         came: Came,
+    },
+    /// A value inside another that is not what must stand there.
+    #[error("argument `{place}`: expected {expected}, got {came}")]
+    Inside {
+        /// Where it stands, such as `files[0].edits[1].old_string`.
+        place: String,
+        /// What must stand there.
+        expected: Expected,
+        /// What came.
+        came: Came,
+    },
+    /// Neither of two ways to say what a call is about.
+    #[error("argument `{first}`: expected it or `{second}`, got neither")]
+    Neither {
+        /// The one.
+        first: &'static str,
+        /// The other.
+        second: &'static str,
+    },
+    /// Nothing that is to be replaced.
+    #[error(
+        "argument `{place}`: old_string must not be empty: expected the text that is to be replaced, got \"\""
+    )]
+    NoOldString {
+        /// Where it stands.
+        place: String,
     },
     /// A value that the parameter does not take.
     #[error("argument `{name}`: expected {expected}, got {came}")]
@@ -84,6 +130,20 @@ pub(crate) enum Expected {
     WholeNumber(u64),
     /// True or false.
     Flag,
+    /// A whole number within bounds.
+    WholeNumberWithin(u64, u64),
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// Text with something in it, be it blank.
+    NonEmptyText,
+    /// A list with something in it.
+    NonEmptyArray,
+    /// A list of at most so many.
+    EntriesOfAtMost(usize),
+    /// Named values.
+    Object,
+    /// No such value.
+    Nothing,
 }
 
 impl Expected {
@@ -94,6 +154,11 @@ impl Expected {
             ParameterKind::Number => Expected::Number,
             ParameterKind::Integer => Expected::WholeNumber(0),
             ParameterKind::Flag => Expected::Flag,
+            ParameterKind::Bounded { least, most, default: _ } => {
+                Expected::WholeNumberWithin(least, most)
+            }
+            ParameterKind::Word(words) => Expected::Word(words),
+            ParameterKind::FileEdits => Expected::NonEmptyArray,
         }
     }
 }
@@ -109,6 +174,18 @@ impl fmt::Display for Expected {
             Expected::Milliseconds => f.write_str("a positive number of milliseconds"),
             Expected::WholeNumber(least) => write!(f, "a whole number from {least} on"),
             Expected::Flag => f.write_str("true or false"),
+            Expected::WholeNumberWithin(least, most) => {
+                write!(f, "a whole number from {least} to {most}")
+            }
+            Expected::Word(words) => {
+                let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+                write!(f, "one of {}", quoted.join(", "))
+            }
+            Expected::NonEmptyText => f.write_str("text that is not empty"),
+            Expected::NonEmptyArray => f.write_str("an array that is not empty"),
+            Expected::EntriesOfAtMost(most) => write!(f, "an array of at most {most} entries"),
+            Expected::Object => f.write_str("an object"),
+            Expected::Nothing => f.write_str("no such key"),
         }
     }
 }
@@ -124,6 +201,8 @@ pub(crate) enum Came {
     NulAt(usize),
     /// Text of this many bytes.
     Bytes(usize),
+    /// A list of so many.
+    Entries(usize),
 }
 
 impl Came {
@@ -147,6 +226,7 @@ impl fmt::Display for Came {
             Came::Value(value) => f.write_str(value),
             Came::NulAt(byte) => write!(f, "one at byte {byte}"),
             Came::Bytes(bytes) => write!(f, "{bytes} bytes"),
+            Came::Entries(entries) => write!(f, "{entries}"),
         }
     }
 }

@@ -1,11 +1,15 @@
 //! The arguments of one call: whether they are declared and there, and one by one as the type that they must have.
 
+use std::str::FromStr;
+
 use serde_json::{Map, Value};
 
 use super::fault::{ArgumentFault, Came, Expected, shorten};
 use crate::toolset::definition::UnknownArguments;
-use crate::toolset::parameter::{Parameter, Presence, RUN_IN_BACKGROUND};
-use crate::toolset::tool::{Background, SessionTools, ToolKind};
+use crate::toolset::parameter::{
+    JUSTIFICATION, Parameter, Presence, RUN_IN_BACKGROUND, SANDBOX_PERMISSIONS,
+};
+use crate::toolset::tool::{Background, EscalationOffer, SessionTools, ToolKind};
 
 /// A call's arguments, as far as they are declared.
 pub(super) struct Given<'a> {
@@ -22,6 +26,7 @@ impl<'a> Given<'a> {
         arguments: &'a Map<String, Value>,
     ) -> Result<Self, ArgumentFault> {
         check_available(tools, kind, arguments)?;
+        check_escalation(tools, kind, arguments)?;
         let given = Given { arguments, parameters: tools.parameters(kind) };
         given.check_declared(tools.toolset().unknown)?;
         for parameter in &given.parameters {
@@ -44,6 +49,11 @@ impl<'a> Given<'a> {
         }
     }
 
+    /// Whether there is such a parameter.
+    pub(super) fn declares(&self, parameter: &Parameter) -> bool {
+        self.parameters.iter().any(|known| known.name == parameter.name)
+    }
+
     /// The value, where the parameter is declared and the argument there.
     pub(super) fn value(&self, parameter: &Parameter) -> Option<&'a Value> {
         let is_declared = self.parameters.iter().any(|known| known.name == parameter.name);
@@ -64,12 +74,45 @@ impl<'a> Given<'a> {
         self.text(parameter)?.ok_or_else(|| unexpected(parameter, Expected::Text, Came::Nothing))
     }
 
+    /// One of the words that the parameter takes, read as what it stands for. Null asks for nothing.
+    pub(super) fn word<T: FromStr>(
+        &self,
+        parameter: &Parameter,
+    ) -> Result<Option<T>, ArgumentFault> {
+        let Some(value) = self.value(parameter).filter(|value| !value.is_null()) else {
+            return Ok(None);
+        };
+        let expected = Expected::of(parameter.kind);
+        let Expected::Word(words) = expected else { return Ok(None) };
+        let word = value.as_str().filter(|word| words.contains(word));
+        let read = word.and_then(|word| word.parse().ok());
+        read.map(Some).ok_or_else(|| unexpected(parameter, expected, Came::value(value)))
+    }
+
     /// Whether something is asked for.
     pub(super) fn flag(&self, parameter: &Parameter) -> Result<bool, ArgumentFault> {
         match self.value(parameter) {
             None => Ok(false),
             Some(Value::Bool(asked)) => Ok(*asked),
             Some(other) => Err(unexpected(parameter, Expected::Flag, Came::value(other))),
+        }
+    }
+
+    /// A whole number within bounds, if there is one.
+    pub(super) fn within(
+        &self,
+        parameter: &Parameter,
+        least: u64,
+        most: u64,
+    ) -> Result<Option<u64>, ArgumentFault> {
+        let expected = Expected::WholeNumberWithin(least, most);
+        let came = || self.value(parameter).map_or(Came::Nothing, Came::value);
+        let number = self.whole_number(parameter, 0);
+        match number.map_err(|_| unexpected(parameter, expected, came()))? {
+            Some(number) if !(least..=most).contains(&number) => {
+                Err(unexpected(parameter, expected, came()))
+            }
+            number => Ok(number),
         }
     }
 
@@ -104,19 +147,12 @@ impl<'a> Given<'a> {
     }
 }
 
-/// Arguments that are not declared and still ask for something: one of a later version, and the background in a session
-/// that cannot have it.
+/// The background asked for in a session that cannot have it.
 fn check_available(
     tools: SessionTools<'_>,
     kind: ToolKind,
     arguments: &Map<String, Value>,
 ) -> Result<(), ArgumentFault> {
-    let rules = tools.toolset().tools.iter().find(|rules| rules.kind == kind);
-    for name in rules.map_or(&[] as &[&str], |rules| rules.unavailable) {
-        if let Some(value) = arguments.get(*name).filter(|value| !value.is_null()) {
-            return Err(ArgumentFault::Unavailable { name, came: Came::value(value) });
-        }
-    }
     let name = RUN_IN_BACKGROUND.name;
     match (kind, tools.background(), arguments.get(name)) {
         (_, _, None | Some(Value::Null | Value::Bool(false))) => Ok(()),
@@ -125,6 +161,23 @@ fn check_available(
         }
         (_, _, Some(_)) => Ok(()),
     }
+}
+
+/// A wider mode asked for in a session in which nobody is asked. Null asks for nothing.
+fn check_escalation(
+    tools: SessionTools<'_>,
+    kind: ToolKind,
+    arguments: &Map<String, Value>,
+) -> Result<(), ArgumentFault> {
+    if kind != ToolKind::Bash || tools.escalation() != EscalationOffer::Withheld {
+        return Ok(());
+    }
+    for name in [SANDBOX_PERMISSIONS.name, JUSTIFICATION.name] {
+        if let Some(value) = arguments.get(name).filter(|value| !value.is_null()) {
+            return Err(ArgumentFault::NobodyIsAsked { name, came: Came::value(value) });
+        }
+    }
+    Ok(())
 }
 
 /// Text that goes to the kernel: some of it, no NUL in it, and no more than it takes.
@@ -157,7 +210,7 @@ pub(super) fn bounded<'a>(
     Ok(text)
 }
 
-fn unexpected(parameter: &Parameter, expected: Expected, came: Came) -> ArgumentFault {
+pub(super) fn unexpected(parameter: &Parameter, expected: Expected, came: Came) -> ArgumentFault {
     ArgumentFault::Unexpected { name: parameter.name, expected, came }
 }
 

@@ -2,7 +2,7 @@
 //! for the model: the argument, what was expected and what came.
 //!
 //! ```text
-//!  arguments ──▶ given ──▶ bash, tasks ──▶ BashArguments, TaskOutputArguments …
+//!  arguments ──▶ given ──▶ bash, files, search, tasks ──▶ BashArguments, ReadArguments …
 //!                declared?  value by value
 //!                required?        │
 //!                    └──────▶ fault: ArgumentFault
@@ -12,15 +12,21 @@
 
 mod bash;
 mod fault;
+mod files;
 mod given;
+mod search;
 mod tasks;
 
-pub(crate) use bash::{BashArguments, Input, Placement, Timeout, TimeoutOrigin, parse_bash};
+pub(crate) use bash::{BashArguments, Input, Placement, Timeout, TimeoutOrigin, Wish, parse_bash};
 pub(crate) use fault::ArgumentFault;
+pub(crate) use files::{
+    EditArguments, EditedFile, ReadArguments, WriteArguments, parse_edit, parse_read, parse_write,
+};
+pub(crate) use search::{GlobArguments, GrepArguments, parse_glob, parse_grep};
 pub(crate) use tasks::{
     Part, TaskInputArguments, TaskKillArguments, TaskOutputArguments, Wait, parse_task_input,
     parse_task_kill, parse_task_list, parse_task_output,
 };
 
-pub(super) use bash::MAX_COMMAND_BYTES;
+pub(super) use bash::{MAX_COMMAND_BYTES, MAX_JUSTIFICATION_BYTES};
 pub(super) use tasks::{MAX_INPUT_BYTES, MAX_REASON_BYTES};

@@ -1,9 +1,14 @@
 //! The description of `bash`. Its parts on the background and on input are there where the session has them.
 
-use crate::toolset::arguments::MAX_COMMAND_BYTES;
+use brattice_policy::Mode;
+
+use crate::toolset::arguments::{MAX_COMMAND_BYTES, MAX_JUSTIFICATION_BYTES};
 use crate::toolset::definition::{BackgroundLimit, CallTimes, Toolset};
-use crate::toolset::parameter::TTY;
-use crate::toolset::tool::{Background, SessionTools, ToolKind};
+use crate::toolset::parameter::{TIMEOUT_MS, TTY};
+use crate::toolset::tool::{Background, EscalationOffer, SessionTools, ToolKind};
+use crate::toolset::wording::{Folder, Kept, ResultCap, Shell};
+
+use super::result::result;
 
 /// Whether a command can be given a standard input.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,14 +27,15 @@ pub(super) fn bash(tools: SessionTools<'_>) -> String {
     let mut paragraphs = vec![
         "Runs a command in bash within the session's sandbox and returns what it printed."
             .to_owned(),
-        shell(feeding),
+        shell(toolset, feeding),
         limits(tools, background),
     ];
     if background == Background::Offered {
         paragraphs.push(in_background(toolset));
     }
     paragraphs.extend(fed(feeding));
-    paragraphs.push(result(tools, background));
+    paragraphs.push(escalation(tools.escalation(), background, feeding));
+    paragraphs.push(result(tools));
     paragraphs.join("\n\n")
 }
 
@@ -43,14 +49,22 @@ fn feeding(tools: SessionTools<'_>) -> Feeding {
     }
 }
 
-fn shell(feeding: Feeding) -> String {
+fn shell(toolset: &Toolset, feeding: Feeding) -> String {
     let unless = match feeding {
         Feeding::ByTool | Feeding::ByClient => "Unless asked for with `stdin` or `tty`, standard",
         Feeding::None => "Standard",
     };
+    let shell = match toolset.command.shell {
+        Shell::Plain => "`bash -c`",
+        Shell::Login => "`bash -lc`",
+    };
+    let folder = match toolset.command.folder {
+        Folder::Cwd => "",
+        Folder::Workspace => " in the workspace",
+    };
     format!(
         "\
-Each call is a fresh `bash -c`: files stay, but no directory change, variable or function outlives the call. \
+Each call is a fresh {shell}{folder}: files stay, but no directory change, variable or function outlives the call. \
 {unless} input is empty and there is no terminal, so a program that asks gets no answer; use its options that \
 avoid questions. What may be read, written and reached is decided by the session's sandbox mode; an access that \
 it forbids fails inside the command with an ordinary error such as `Permission denied`."
@@ -58,7 +72,6 @@ it forbids fails inside the command with an ordinary error such as `Permission d
 }
 
 fn limits(tools: SessionTools<'_>, background: Background) -> String {
-    let CallTimes { limits, .. } = tools.times();
     let left = match background {
         Background::Offered => {
             "processes that it left running go on as a background task, which the result names, or are stopped where \
@@ -68,15 +81,41 @@ fn limits(tools: SessionTools<'_>, background: Background) -> String {
     };
     format!(
         "\
-Limits: the command may be {command} bytes long and hold anything but NUL. It is stopped after `timeoutMs` \
-milliseconds ({default} unless given, {max} at most): SIGTERM to everything that it started, SIGKILL {grace} \
-later to what is left. The call returns when the shell exits; {left}. Of each stream the last {kept} bytes are shown.",
-        command = MAX_COMMAND_BYTES,
-        default = limits.default.as_millis(),
-        max = limits.max.as_millis(),
+Limits: the command may be {MAX_COMMAND_BYTES} bytes long and hold anything but NUL. It is stopped after {limit}: \
+SIGTERM to everything that it started, SIGKILL {grace} \
+later to what is left. The call returns when the shell exits; {left}. {kept}",
+        limit = limit(tools),
         grace = tools.times().grace_in_words(),
-        kept = tools.toolset().output.kept_bytes,
+        kept = kept(tools),
     )
+}
+
+/// The time limit, which a call may choose where it has the argument for it.
+fn limit(tools: SessionTools<'_>) -> String {
+    let CallTimes { limits, .. } = tools.times();
+    let (default, max) = (limits.default.as_millis(), limits.max.as_millis());
+    if tools.parameters(ToolKind::Bash).iter().any(|known| known.name == TIMEOUT_MS.name) {
+        format!("`timeoutMs` milliseconds ({default} unless given, {max} at most)")
+    } else {
+        format!("{default} milliseconds")
+    }
+}
+
+/// How much of a long output is shown.
+fn kept(tools: SessionTools<'_>) -> String {
+    let tail = || {
+        let bytes = tools.toolset().output.kept_bytes;
+        format!("Of each stream the last {bytes} bytes are shown.")
+    };
+    match (tools.toolset().command.kept, tools.cap()) {
+        (Kept::Heads { stdout, stderr }, _) => format!(
+            "The first {stdout} characters of standard output and the first {stderr} of standard error are shown."
+        ),
+        (Kept::Result, ResultCap::Characters(most, _)) => {
+            format!("The first {most} characters of the output are shown.")
+        }
+        (Kept::Tail, _) | (Kept::Result, ResultCap::None) => tail(),
+    }
 }
 
 fn in_background(toolset: &Toolset) -> String {
@@ -109,34 +148,35 @@ reads waits, up to the time limit."
     ))
 }
 
-fn result(tools: SessionTools<'_>, background: Background) -> String {
-    let (went_on, ended) = match background {
-        Background::Offered => (
-            "\n- `[N processes still running: now task ID]`: what the shell left behind; it goes on as that task.",
-            "\n- `[background task ID: …]`: that task has ended since the last result, and how; told once.",
-        ),
-        Background::Withheld => ("", ""),
+fn escalation(escalation: EscalationOffer, background: Background, feeding: Feeding) -> String {
+    let ceiling = match escalation {
+        EscalationOffer::Withheld => {
+            return "\
+Escalation: approval prompts are disabled in this session, so that no call runs beyond the session's sandbox mode."
+                .to_owned();
+        }
+        EscalationOffer::Offered { ceiling: Mode::DangerFullAccess } => String::new(),
+        EscalationOffer::Offered { ceiling } => {
+            format!(" Nothing beyond {ceiling} can be asked for on this machine.")
+        }
+    };
+    let mut others = Vec::new();
+    if background == Background::Offered {
+        others.push("`run_in_background`");
+    }
+    if feeding != Feeding::None {
+        others.extend(["`stdin`", "`tty`"]);
+    }
+    let alone = match others.is_empty() {
+        true => String::new(),
+        false => format!(" It goes with none of {}.", others.join(", ")),
     };
     format!(
         "\
-Result: standard output, then, if there is any, a line `[stderr]` and standard error; `(no output)` if nothing \
-was printed. Bytes that are not UTF-8 are shown as U+FFFD. {output} These lines may follow, each added by the \
-tool and not printed by the command:
-- `[stdout truncated: N bytes omitted; full output: PATH]`: only the end is shown and the file holds the rest, \
-unless it says `file unavailable`; the same for stderr.
-- `[stdout dropped: N bytes from the middle, offsets A-B]`: the stream outgrew its cap and the file lacks these.
-- `[output lost: ENOSPC]`: output could not be kept, here because the disk was full. The command ran on.{went_on}
-- `[stopped N processes left running]`: what the shell left behind and is gone now.
-- `[could not be killed: NAME (pid N)]`: what is still there in spite of SIGKILL.
-- `[timeout clamped to {max}ms]`: a longer limit was asked for.
-- `[timed out after Nms]`: the limit passed; the output up to then is shown.
-- `[out of memory]`: the kernel ended the command for want of memory.
-- `[killed]` or `[killed: REASON]`: somebody else stopped the command.
-- `[lost: …]`: the process that watched the command died, so how it ended is not known.
-- `[killed by signal: SIGKILL]`: a signal ended the shell, and there is no exit code.
-- `[exit code: N]`: the shell's exit code where it is not 0. Such a result is no failure of the tool.
-- `[cancelled]`: the call was withdrawn; the output up to then is shown.{ended}",
-        max = tools.times().limits.max.as_millis(),
-        output = tools.toolset().output.words,
+Escalation: when the sandbox has refused a command something that it needs, repeat the same call once with \
+`sandbox_permissions`, a mode wider than the session's, and `justification` (at most {MAX_JUSTIFICATION_BYTES} bytes). \
+A person is shown the exact command and folder and decides; the call waits for that. Allowed, the command runs once in \
+exactly that mode, and what it leaves running is stopped. A command that was rejected is not asked about again before \
+the user has spoken.{ceiling}{alone}"
     )
 }

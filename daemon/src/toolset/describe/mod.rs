@@ -2,6 +2,8 @@
 //! the toolset, so that they cannot differ from what applies, and nothing is named that the session does not declare.
 
 mod bash;
+mod files;
+mod result;
 mod tasks;
 
 use super::tool::{SessionTools, ToolKind};
@@ -10,6 +12,11 @@ use super::tool::{SessionTools, ToolKind};
 pub(super) fn description(tools: SessionTools<'_>, kind: ToolKind) -> String {
     match kind {
         ToolKind::Bash => bash::bash(tools),
+        ToolKind::Read => files::read(tools),
+        ToolKind::Write => files::write(tools),
+        ToolKind::Edit => files::edit(tools),
+        ToolKind::Grep => files::grep(),
+        ToolKind::Glob => files::glob(),
         ToolKind::TaskOutput => tasks::task_output(tools),
         ToolKind::TaskKill => tasks::task_kill(tools),
         ToolKind::TaskList => tasks::task_list(tools),
@@ -63,6 +70,44 @@ mod tests {
     }
 
     #[test]
+    fn small_toolsets_describe_their_own_markers_and_no_others() {
+        let glrs = described(ToolsetName::Glrs, ToolKind::Bash, &[]);
+        let minimal = described(ToolsetName::Minimal, ToolKind::Bash, &[]);
+        let (of_glrs, of_minimal) = (
+            [
+                "`bash -lc` in the workspace",
+                "after 600000 milliseconds",
+                "The first 20000 characters of standard output and the first 9000 of standard error",
+                "`[exit 0]` if nothing was printed",
+                "`[stdout truncated: N bytes omitted; full output: PATH]`: only the beginning",
+                "`[timed out after Ns]`",
+                "`[exit N]`",
+            ],
+            [
+                "`bash -c`:",
+                "after 30000 milliseconds",
+                "The first 8000 characters of the output",
+                "in the order of their arrival; `(no output)`",
+                "`[output truncated: N characters omitted]`",
+                "`[error: Ns timeout exceeded]`",
+                "`[exit code: signal: killed]`",
+            ],
+        );
+        assert_says(&glrs, &of_glrs);
+        assert_says(&minimal, &of_minimal);
+        assert_says(&minimal, &["`[LOOP_DETECTED: same call and result N times in a row]`"]);
+        for (text, foreign) in [(&glrs, &of_minimal), (&minimal, &of_glrs)] {
+            for part in foreign {
+                assert!(!text.contains(part), "{part}: {text}");
+            }
+        }
+        for part in ["timeoutMs", "background task", "now task", "`[stderr]`", "clamped"] {
+            assert!(!glrs.contains(part) && !minimal.contains(part), "{part}");
+        }
+        assert!(!glrs.contains("LOOP_DETECTED"));
+    }
+
+    #[test]
     fn the_description_of_bash_explains_every_marker() {
         let text = described(ToolsetName::Standard, ToolKind::Bash, &[]);
         assert_says(
@@ -87,6 +132,7 @@ mod tests {
                 "`[exit code: N]`",
                 "`[cancelled]`",
                 "`[background task ID: …]`",
+                "`[LOOP_DETECTED: same call and result N times in a row]`",
                 "`started background task ID`",
             ],
         );

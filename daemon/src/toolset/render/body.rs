@@ -6,7 +6,23 @@
 use super::decode::Excerpt;
 use super::lines::push_line;
 use super::terminal::clean;
-use crate::toolset::definition::{OutputRules, Terminal};
+use crate::toolset::definition::{OutputRules, Terminal, Toolset};
+use crate::toolset::wording::Layout;
+
+/// Both streams of a command, as the toolset lays them out.
+pub(super) fn laid_out(toolset: &Toolset, stdout: &Excerpt, stderr: &Excerpt) -> String {
+    match toolset.command.layout {
+        Layout::Headed => printed(&toolset.output, stdout, stderr),
+        Layout::Trimmed => {
+            let mut text = shown(&toolset.output, stdout).trim_end().to_owned();
+            let errors = shown(&toolset.output, stderr);
+            if !errors.trim_end().is_empty() {
+                push_line(&mut text, errors.trim_end());
+            }
+            text
+        }
+    }
+}
 
 /// Standard output, then, if there is any, standard error under a line of its own.
 pub(super) fn printed(rules: &OutputRules, stdout: &Excerpt, stderr: &Excerpt) -> String {

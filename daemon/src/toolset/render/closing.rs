@@ -2,6 +2,7 @@
 //! The order is the contract's: the streams, what was left running, what was denied, the limit, and how the shell ended.
 
 use std::path::Path;
+use std::time::Duration;
 
 use brattice_protocol::outcome::{Cause, Lost, ProcessFacts};
 use brattice_protocol::signal::signal_name;
@@ -14,32 +15,52 @@ use super::outcome::{NAMED_PROCESSES, milliseconds};
 use crate::exec::spec::{LeftoverFate, StreamEnd, TaskEnd};
 use crate::toolset::arguments::{Timeout, TimeoutOrigin};
 use crate::toolset::definition::Toolset;
+use crate::toolset::wording::{Kept, LimitLine, Silence, StatusLine};
+
+/// Whether a command printed anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Printed {
+    /// It did.
+    Something,
+    /// It did not.
+    Nothing,
+}
 
 /// All closing lines of a command that ran.
 pub(super) fn closing_lines(
     toolset: &Toolset,
     command: &CommandText<'_>,
-    stdout: &Excerpt,
-    stderr: &Excerpt,
+    (stdout, stderr): (&Excerpt, &Excerpt),
+    printed: Printed,
 ) -> Vec<String> {
     let end = command.end;
-    let mut lines = stream_lines(end, stdout, stderr);
+    let mut lines = stream_lines(toolset, end, stdout, stderr);
     lines.extend(leftover_lines(command));
     lines.extend(denial_lines(toolset, &DeniedText::of_end(end, command.escalation)));
-    lines.extend(limit_lines(command));
+    lines.extend(git_line(end));
+    lines.extend(limit_lines(toolset, command));
     lines.extend(cause_line(command));
-    lines.extend(status_line(end));
+    lines.extend(status_line(toolset, end, printed));
     if command.fate == CallFate::Cancelled {
         lines.push("[cancelled]".to_owned());
     }
     lines
 }
 
-/// What of the streams is not shown, not in the file, or not anywhere. Empty exactly when all of it is shown.
-pub(super) fn stream_lines(end: &TaskEnd, stdout: &Excerpt, stderr: &Excerpt) -> Vec<String> {
-    let mut lines = cut_lines("stdout", &end.stdout, stdout);
-    if let Some(end) = &end.stderr {
-        lines.extend(cut_lines("stderr", end, stderr));
+/// What of the streams is not shown, not in the file, or not anywhere. Empty exactly when all of it is shown, unless
+/// the cut of the result tells what is not.
+pub(super) fn stream_lines(
+    toolset: &Toolset,
+    end: &TaskEnd,
+    stdout: &Excerpt,
+    stderr: &Excerpt,
+) -> Vec<String> {
+    let mut lines = Vec::new();
+    if toolset.command.kept != Kept::Result {
+        lines.extend(cut_lines("stdout", &end.stdout, stdout));
+        if let Some(end) = &end.stderr {
+            lines.extend(cut_lines("stderr", end, stderr));
+        }
     }
     lines.extend(loss_lines(&[
         end.stdout.lost.as_ref(),
@@ -103,6 +124,13 @@ fn leftover_lines(command: &CommandText<'_>) -> Vec<String> {
     lines
 }
 
+/// What git runs by itself and was changed, if anything was.
+pub(super) fn git_line(end: &TaskEnd) -> Option<String> {
+    let changes: Vec<String> = end.git_changes.iter().map(|change| one_line(change)).collect();
+    (!changes.is_empty())
+        .then(|| format!("[git runs later what was changed: {}]", changes.join("; ")))
+}
+
 /// What survived SIGKILL, if anything did.
 pub(super) fn unkillable_line(end: &TaskEnd) -> Option<String> {
     (!end.unkillable.is_empty())
@@ -121,12 +149,22 @@ fn process_names(processes: &[ProcessFacts]) -> String {
     names.join(", ")
 }
 
-fn limit_lines(command: &CommandText<'_>) -> Vec<String> {
+fn limit_lines(toolset: &Toolset, command: &CommandText<'_>) -> Vec<String> {
     let mut lines: Vec<String> = clamped_line(command.timeout).into_iter().collect();
     if command.end.cause == Cause::TimedOut {
-        lines.push(format!("[timed out after {}ms]", milliseconds(command.timeout.limit)));
+        let limit = command.timeout.limit;
+        lines.push(match toolset.command.limit {
+            LimitLine::Milliseconds => format!("[timed out after {}ms]", milliseconds(limit)),
+            LimitLine::SecondsFailed => format!("[timed out after {}s]", seconds(limit)),
+            LimitLine::Exceeded => format!("[error: {}s timeout exceeded]", seconds(limit)),
+        });
     }
     lines
+}
+
+/// A limit in seconds, with as many decimals as it takes: `600`, `1.5`.
+fn seconds(limit: Duration) -> f64 {
+    limit.as_secs_f64()
 }
 
 /// A longer limit was asked for, if it was.
@@ -158,10 +196,53 @@ fn cause_line(command: &CommandText<'_>) -> Option<String> {
     }
 }
 
-fn status_line(end: &TaskEnd) -> Option<String> {
-    match (end.signal, end.exit_code) {
-        (Some(signal), _) => Some(format!("[killed by signal: {}]", signal_name(signal))),
-        (None, Some(0) | None) => None,
-        (None, Some(code)) => Some(format!("[exit code: {code}]")),
+fn status_line(toolset: &Toolset, end: &TaskEnd, printed: Printed) -> Option<String> {
+    let rules = &toolset.command;
+    if end.cause == Cause::TimedOut && rules.limit.replaces_status() {
+        return None;
+    }
+    let says_zero = printed == Printed::Nothing && rules.silence == Silence::ExitLine;
+    let code = end.exit_code.filter(|code| *code != 0 || says_zero);
+    match (rules.status, end.signal, code) {
+        (_, None, None) => None,
+        (StatusLine::CodeOrSignal, Some(signal), _) => {
+            Some(format!("[killed by signal: {}]", signal_name(signal)))
+        }
+        (StatusLine::CodeOrSignal, None, Some(code)) => Some(format!("[exit code: {code}]")),
+        (StatusLine::Number, Some(signal), _) => Some(format!("[exit {}]", SIGNALED + signal)),
+        (StatusLine::Number, None, Some(code)) => Some(format!("[exit {code}]")),
+        (StatusLine::Status, Some(signal), _) => {
+            Some(format!("[exit code: signal: {}]", signal_words(signal)))
+        }
+        (StatusLine::Status, None, Some(code)) => Some(format!("[exit code: exit status {code}]")),
+    }
+}
+
+/// What shells add to a signal's number.
+const SIGNALED: i32 = 128;
+
+/// A signal in words, as Go's `os.ProcessState` has them; what it has none for it tells by its number.
+fn signal_words(signal: i32) -> String {
+    const WORDS: [&str; 15] = [
+        "hangup",
+        "interrupt",
+        "quit",
+        "illegal instruction",
+        "trace/breakpoint trap",
+        "aborted",
+        "bus error",
+        "floating point exception",
+        "killed",
+        "user defined signal 1",
+        "segmentation fault",
+        "user defined signal 2",
+        "broken pipe",
+        "alarm clock",
+        "terminated",
+    ];
+    let index = usize::try_from(signal).ok().and_then(|signal| signal.checked_sub(1));
+    match index.and_then(|index| WORDS.get(index)) {
+        Some(words) => (*words).to_owned(),
+        None => format!("signal {signal}"),
     }
 }

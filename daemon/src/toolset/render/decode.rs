@@ -127,6 +127,24 @@ pub(super) fn decode_head(stretch: Stretch<'_>, from: u64, rules: &OutputRules) 
     excerpt
 }
 
+/// Decodes the beginning of a stream: at most so many characters.
+pub(super) fn decode_first(stretch: Stretch<'_>, characters: usize, nul: Nul) -> Excerpt {
+    let bytes = untorn(stretch);
+    let from = stretch.end() - bytes.len() as u64;
+    let mut excerpt = Excerpt { from, to: from, ..Excerpt::default() };
+    for unit in units(bytes, nul).take(characters) {
+        excerpt.text.push(unit.shown);
+        excerpt.to += unit.raw as u64;
+        excerpt.invalid += unit.invalid as u64;
+    }
+    excerpt
+}
+
+/// How many characters bytes are shown as.
+pub(super) fn count_characters(bytes: &[u8]) -> u64 {
+    units(bytes, Nul::Verbatim).count() as u64
+}
+
 /// How many bytes can be decoded once and for all: all but a character at the end whose rest is still to come.
 pub(super) fn settled_length(bytes: &[u8], rest: Rest) -> usize {
     let whole = bytes.len();

@@ -8,6 +8,7 @@ use brattice_protocol::outcome;
 use crate::exec::denials::{DenialRecord, Denials};
 use crate::exec::spec::TaskEnd;
 use crate::toolset::definition::Toolset;
+use crate::toolset::wording::DenialHint;
 
 /// Most characters of a path in a text.
 const PATH_CHARS: usize = 300;
@@ -15,9 +16,12 @@ const PATH_CHARS: usize = 300;
 /// What there is to be done about denials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Escalation {
-    /// A call may ask for this mode.
-    #[cfg_attr(not(test), expect(dead_code, reason = "approvals let a call ask"))]
-    Ask(Mode),
+    /// A call may ask for this mode, as it was made.
+    Repeat(Mode),
+    /// A call of `bash` may ask for it, which is not how the task came to be.
+    CallBash(Mode),
+    /// A call of `bash` may ask for it; this tool cannot.
+    UseBash(Mode),
     /// Nothing.
     Final(Refusal),
 }
@@ -78,7 +82,8 @@ pub(super) fn denial_lines(toolset: &Toolset, denied: &DeniedText<'_>) -> Vec<St
             lines.push(format!("denied: and {more} more"));
         }
     }
-    lines.extend(escalation.map(hint));
+    let told = escalation.filter(|_| toolset.command.hint == DenialHint::Told);
+    lines.extend(told.map(hint));
     lines
 }
 
@@ -121,8 +126,15 @@ fn quoted(path: &str) -> String {
 
 fn hint(escalation: Escalation) -> String {
     match escalation {
-        Escalation::Ask(mode) => format!(
+        Escalation::Repeat(mode) => format!(
             "[sandbox: to ask, repeat this call once with sandbox_permissions \"{mode}\" and justification]"
+        ),
+        Escalation::CallBash(mode) => format!(
+            "[sandbox: to ask, run the same command with bash, not in the background, with sandbox_permissions \"{mode}\" \
+             and justification]"
+        ),
+        Escalation::UseBash(mode) => format!(
+            "[sandbox: to ask, make this change with bash, with sandbox_permissions \"{mode}\" and justification]"
         ),
         Escalation::Final(Refusal::Disabled) => {
             "[sandbox: final: approval prompts are disabled]".to_owned()
@@ -135,7 +147,9 @@ fn hint(escalation: Escalation) -> String {
 }
 
 /// Denials as data.
-pub(super) fn facts(records: &[DenialRecord]) -> Vec<outcome::Denial> {
+pub(crate) fn facts<'a>(
+    records: impl IntoIterator<Item = &'a DenialRecord>,
+) -> Vec<outcome::Denial> {
     let fact = |DenialRecord { denial, count, .. }: &DenialRecord| outcome::Denial {
         operation: denial.operation.as_str().to_owned(),
         path: denial.path.clone(),
@@ -145,7 +159,7 @@ pub(super) fn facts(records: &[DenialRecord]) -> Vec<outcome::Denial> {
         grant: denial.grant.clone(),
         count: *count,
     };
-    records.iter().take(outcome::MOST_DENIALS).map(fact).collect()
+    records.into_iter().take(outcome::MOST_DENIALS).map(fact).collect()
 }
 
 #[cfg(test)]

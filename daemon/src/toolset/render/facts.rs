@@ -1,5 +1,6 @@
 //! `structuredContent` of any tool: the same facts as in its text, as data.
 
+use brattice_protocol::files::{FileRead, FilesChanged, FilesRefused, Matches};
 use brattice_protocol::outcome::CommandOutcome;
 use brattice_protocol::task::{TaskFed, TaskListing, TaskRead, TaskState};
 use serde::Serialize;
@@ -18,6 +19,14 @@ pub(crate) enum Facts {
     List(TaskListing),
     /// Of `task_input`.
     Fed(TaskFed),
+    /// Of `read`.
+    File(FileRead),
+    /// Of `write` and `edit`.
+    Changed(FilesChanged),
+    /// Of a file tool that the sandbox refused something.
+    Refused(Box<FilesRefused>),
+    /// Of `grep` and `glob`.
+    Matches(Matches),
 }
 
 impl Facts {
@@ -26,6 +35,7 @@ impl Facts {
         match self {
             Facts::Command(outcome) => Some(outcome),
             Facts::State(_) | Facts::Read(_) | Facts::List(_) | Facts::Fed(_) => None,
+            Facts::File(_) | Facts::Changed(_) | Facts::Refused(_) | Facts::Matches(_) => None,
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use brattice_policy::layer::{Layer, LayerState};
+use brattice_policy::Mode;
+use brattice_policy::layer::{Layer, LayerReport, LayerState};
 use brattice_protocol::TaskId;
 use brattice_protocol::outcome::{CommandOutcome, LeftRunning, SandboxFacts, StreamOutcome};
 use brattice_protocol::signal::signal_name;
@@ -20,6 +21,12 @@ pub(crate) fn unshown_outcome(task: &TaskId, end: &TaskEnd) -> CommandOutcome {
     command_outcome(task, end, &nothing, &nothing)
 }
 
+/// The facts about a command that never was a task.
+pub(super) fn taskless_outcome(end: &TaskEnd) -> CommandOutcome {
+    let nothing = Excerpt::default();
+    outcome(end, &nothing, &nothing)
+}
+
 /// The facts about a task of which a text shows these tails.
 pub(super) fn command_outcome(
     task: &TaskId,
@@ -27,6 +34,11 @@ pub(super) fn command_outcome(
     stdout: &Excerpt,
     stderr: &Excerpt,
 ) -> CommandOutcome {
+    let left_running = left_running(task, end);
+    CommandOutcome { task: Some(task.clone()), left_running, ..outcome(end, stdout, stderr) }
+}
+
+fn outcome(end: &TaskEnd, stdout: &Excerpt, stderr: &Excerpt) -> CommandOutcome {
     let denials = end.denials.as_ref();
     CommandOutcome {
         cause: end.cause,
@@ -43,13 +55,20 @@ pub(super) fn command_outcome(
         denials_total: denials.map(|denials| denials.total),
         denials_ambient: denials.map_or(0, |denials| denials.ambient),
         unobserved: denials.map(|denials| denials.unobserved),
-        sandbox: SandboxFacts {
-            mode: end.mode,
-            landlock_abi: end.layers.landlock_abi,
-            layers: end.layers.layers.iter().map(layer).collect(),
-        },
-        task: Some(task.clone()),
-        left_running: left_running(task, end),
+        git_changes: end.git_changes.clone(),
+        sandbox: sandbox_facts(end.mode, &end.layers),
+        task: None,
+        left_running: None,
+        escalated_from: None,
+    }
+}
+
+/// How something was confined.
+pub(super) fn sandbox_facts(mode: Mode, layers: &LayerReport) -> SandboxFacts {
+    SandboxFacts {
+        mode,
+        landlock_abi: layers.landlock_abi,
+        layers: layers.layers.iter().map(layer).collect(),
     }
 }
 

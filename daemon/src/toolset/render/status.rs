@@ -64,6 +64,11 @@ pub(crate) fn append_ended(toolset: &Toolset, text: &mut String, ended: &[EndedT
     }
 }
 
+/// Tells at the very end of a text that the same call gave the same so many times in a row.
+pub(crate) fn append_loop(text: &mut String, number: u64) {
+    push_line(text, &format!("[LOOP_DETECTED: same call and result {number} times in a row]"));
+}
+
 /// A line for each, up to a number of them.
 pub(super) fn ended_lines(toolset: &Toolset, ended: &[EndedTask<'_>]) -> Vec<String> {
     let told = ended.iter().take(MOST_TOLD);

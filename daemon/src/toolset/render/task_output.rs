@@ -6,7 +6,7 @@ use brattice_protocol::TaskId;
 use brattice_protocol::task::{self, TaskStatus};
 
 use super::body::printed;
-use super::closing::{clamped_line, loss_lines, unkillable_line};
+use super::closing::{clamped_line, git_line, loss_lines, unkillable_line};
 use super::decode::{Excerpt, Rest};
 use super::denied::{self, DeniedText, denial_lines};
 use super::lines::{count, push_line};
@@ -173,6 +173,9 @@ fn closing_lines(
         (Standing::Running { .. } | Standing::Stopping, _) => {}
     }
     lines.extend(denial_lines(toolset, &reading.denied));
+    if let Standing::Ended(Ending { end, .. }) = reading.standing {
+        lines.extend(git_line(end));
+    }
     if let Wait::For(timeout) = reading.wait {
         lines.extend(clamped_line(timeout));
     }

@@ -43,8 +43,9 @@ pub struct Selection {
 /// The rules that apply, in the order in which they are tried.
 pub fn rules(selection: Selection) -> Vec<Rule> {
     let network = match selection.network {
-        Network::Full => table::NETWORK_FULL,
-        Network::Loopback | Network::None => table::NETWORK_NONE,
+        // The loopback has a network namespace of its own, in which every family is harmless that the whole network has.
+        Network::Full | Network::Loopback => table::NETWORK_FULL,
+        Network::None => table::NETWORK_NONE,
     };
     let mut rules = match selection.observer {
         Observer::Off => [table::ALWAYS, table::UNOBSERVED, table::SOCKET_PAIRS, network].concat(),

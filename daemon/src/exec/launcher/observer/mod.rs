@@ -23,6 +23,7 @@ mod caller;
 mod change;
 mod confine;
 mod connect;
+mod guard;
 mod host;
 mod inside;
 mod lineage;
@@ -36,6 +37,7 @@ mod signal;
 mod verdict;
 
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use brattice_policy::enforce::granted::{Granted, Rights};
@@ -44,6 +46,7 @@ use brattice_policy::enforce::seccomp::{self, Action, Rule, Selection};
 use brattice_policy::explain::explain;
 use brattice_policy::sys::errno;
 use brattice_policy::sys::listener::{Listener, Notification};
+use brattice_policy::view::Held;
 use brattice_policy::{Denial, DeniedOperation, LayerName, Mode, Operation, Profile, ambient};
 use rustix::fs::{FileType, Mode as FileMode, OFlags};
 use rustix::io::Errno;
@@ -52,6 +55,7 @@ use crate::exec::channel::Channel;
 use crate::exec::message::FromLauncher;
 use caller::{Caller, Look};
 use confine::Further;
+use guard::Guard;
 use inside::Roots;
 use lineage::Lineage;
 use receivers::Cover;
@@ -65,6 +69,7 @@ const LONGEST_PATH: usize = 4096;
 pub(super) struct Judge {
     rules: Vec<Rule>,
     granted: Granted,
+    guard: Guard,
     roots: Roots,
     profile: Profile,
     zygote: u32,
@@ -72,7 +77,7 @@ pub(super) struct Judge {
     supervisor: Arc<Channel>,
 }
 
-/// Starts to answer the calls of a mode.
+/// Starts to answer the calls of a mode. `held` is what its mount namespace keeps as it is.
 ///
 /// # Errors
 /// No thread can be made.
@@ -81,12 +86,14 @@ pub(super) fn start(
     selection: Selection,
     profile: Profile,
     granted: Granted,
+    held: Vec<PathBuf>,
     zygote: u32,
     supervisor: Arc<Channel>,
 ) -> std::io::Result<()> {
     let judge = Judge {
         rules: seccomp::rules(selection),
         granted,
+        guard: Guard::new(held),
         roots: Roots::of(&profile),
         profile,
         zygote,
@@ -104,6 +111,9 @@ impl Judge {
             // The filter and this table are one; what is not in it is refused.
             return notification.fail(Errno::PERM);
         };
+        if let Some(refusal) = self.guard.refused(caller, trap) {
+            self.tell(caller, &refusal);
+        }
         let answer = self.judge(cover, caller, rule, trap);
         match answer {
             Answer::Continue => notification.carry_on(),
@@ -172,10 +182,11 @@ impl Judge {
         !self.further.is_empty() && self.further.holds(self.lineage(caller.thread()))
     }
 
-    /// Whether a socket is listed in the session's settings.
-    #[allow(clippy::unused_self, reason = "the setting comes with the profile's")]
-    fn is_listed_socket(&self, _socket: &File) -> bool {
-        false
+    /// Whether a socket is listed in the session's settings: by the name that it has where it is, which no link changes. A
+    /// service that was started again has another socket of the same name.
+    fn is_listed_socket(&self, socket: &File) -> bool {
+        let listed = &self.profile.unix_sockets;
+        !listed.is_empty() && listed.contains(&path_of(&socket.fd))
     }
 
     /// The rights in a folder.
@@ -295,7 +306,9 @@ impl Judge {
             | DeniedOperation::Limit
             | DeniedOperation::Call => return Mode::DangerFullAccess,
         };
-        let needed = |path, operation| explain(&self.profile, path, operation).mode_needed;
+        // What is protected or hidden was refused elsewhere.
+        let held = Held::default();
+        let needed = |path, operation| explain(&self.profile, &held, path, operation).mode_needed;
         let first = needed(&refusal.path, operation);
         let second =
             refusal.second_path.as_deref().and_then(|path| needed(path, Operation::Create));

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::*;
 use crate::toolset::Toolset;
+use crate::toolset::tool::EscalationOffer;
 
 fn parse_with(
     name: ToolsetName,
@@ -54,6 +55,7 @@ fn all_arguments_are_taken() {
         workdir: Some("sub".to_owned()),
         placement: foreground(Duration::from_millis(1500), TimeoutOrigin::AsAsked),
         input: Input::None,
+        wish: None,
     };
     assert_eq!(standard(arguments.clone()), Ok(expected.clone()));
     assert_eq!(dsh(arguments), Ok(expected));
@@ -69,6 +71,7 @@ fn only_the_command_is_required_in_standard() {
             workdir: None,
             placement: foreground(Duration::from_secs(120), TimeoutOrigin::Default),
             input: Input::None,
+            wish: None,
         })
     );
 }
@@ -167,13 +170,11 @@ fn what_is_no_path_is_a_fault() {
 
 #[test]
 fn standard_refuses_what_it_does_not_declare() {
-    let known = "expected only `command`, `description`, `timeoutMs`, `workdir`, `run_in_background`, `stdin`, `tty`";
-    for (name, value, shown) in [
-        ("cmd", json!("ls"), "\"ls\""),
-        ("sandbox_permissions", json!("danger-full-access"), "\"danger-full-access\""),
-        ("justification", json!("please"), "\"please\""),
-        ("runInBackground", json!(true), "true"),
-    ] {
+    let known = "expected only `command`, `description`, `timeoutMs`, `workdir`, `run_in_background`, \
+                 `sandbox_permissions`, `justification`, `stdin`, `tty`";
+    for (name, value, shown) in
+        [("cmd", json!("ls"), "\"ls\""), ("runInBackground", json!(true), "true")]
+    {
         assert_eq!(
             fault(json!({"command": "ls", name: value})),
             format!("argument `{name}`: unknown to this tool, {known}, got {shown}")
@@ -264,7 +265,7 @@ fn the_background_is_refused_where_a_tool_for_it_is_missing() {
     assert_eq!(
         parse_with(ToolsetName::Standard, &["task_list"], in_the_foreground),
         Err("argument `run_in_background`: unknown to this tool, expected only `command`, `description`, \
-             `timeoutMs`, `workdir`, `stdin`, `tty`, got false"
+             `timeoutMs`, `workdir`, `sandbox_permissions`, `justification`, `stdin`, `tty`, got false"
             .to_owned())
     );
     let without_input = json!({"command": "ls", "run_in_background": true});
@@ -282,22 +283,117 @@ fn dsh_ignores_what_it_does_not_know() {
     assert!(plain.is_ok());
     let with_more = json!({
         "command": "ls", "description": "List", "colour": 3, "stdin": true, "tty": "yes",
-        "run_in_background": false, "sandbox_permissions": null, "justification": "none"
+        "run_in_background": false, "sandbox_permissions": null, "justification": null
     });
     assert_eq!(dsh(with_more), plain);
 }
 
 #[test]
-fn dsh_never_runs_without_the_permission_that_was_asked_for() {
-    let arguments = json!({
-        "command": "ls", "description": "List", "sandbox_permissions": "danger-full-access"
+fn a_wider_mode_comes_with_its_justification_or_not_at_all() {
+    let both = json!({
+        "command": "make install", "description": "Install", "sandbox_permissions": "workspace-write",
+        "justification": "it writes below the workspace"
     });
-    assert_eq!(
-        dsh(arguments),
-        Err("argument `sandbox_permissions`: not available in this version, expected to be left out, got \
-             \"danger-full-access\""
-            .to_owned())
-    );
+    let wish = Wish {
+        mode: Mode::WorkspaceWrite,
+        justification: "it writes below the workspace".to_owned(),
+    };
+    for parse in [standard, dsh] {
+        assert_eq!(parse(both.clone()).map(|parsed| parsed.wish), Ok(Some(wish.clone())));
+        for (value, text) in [
+            (
+                json!({"sandbox_permissions": "danger-full-access"}),
+                "argument `justification`: expected beside `sandbox_permissions`, got nothing",
+            ),
+            (
+                json!({"justification": "please"}),
+                "argument `sandbox_permissions`: expected beside `justification`, got nothing",
+            ),
+            (
+                json!({"sandbox_permissions": "read-only", "justification": "please"}),
+                "argument `sandbox_permissions`: expected one of \"workspace-write\", \"danger-full-access\", got \
+                 \"read-only\"",
+            ),
+            (
+                json!({"sandbox_permissions": true, "justification": "please"}),
+                "argument `sandbox_permissions`: expected one of \"workspace-write\", \"danger-full-access\", got true",
+            ),
+            (
+                json!({"sandbox_permissions": "workspace-write", "justification": " "}),
+                "argument `justification`: expected text that is not blank, got \" \"",
+            ),
+            (
+                json!({"sandbox_permissions": "workspace-write", "justification": "j".repeat(4097)}),
+                "argument `justification`: expected text of at most 4096 bytes, got 4097 bytes",
+            ),
+            (
+                json!({
+                    "sandbox_permissions": "workspace-write", "justification": "x",
+                    "run_in_background": true,
+                }),
+                "argument `run_in_background`: expected to be left out beside `sandbox_permissions`, got true",
+            ),
+        ] {
+            let mut arguments = json!({"command": "ls", "description": "List"});
+            arguments.as_object_mut().unwrap().extend(value.as_object().unwrap().clone());
+            assert_eq!(parse(arguments), Err(text.to_owned()));
+        }
+    }
+}
+
+#[test]
+fn what_was_allowed_is_fed_by_nobody() {
+    for name in ["stdin", "tty"] {
+        let arguments = json!({
+            "command": "bash", "sandbox_permissions": "danger-full-access", "justification": "x", name: true,
+        });
+        assert_eq!(
+            fault(arguments),
+            format!(
+                "argument `{name}`: expected to be left out beside `sandbox_permissions`, got true"
+            )
+        );
+    }
+}
+
+#[test]
+fn only_a_wider_mode_can_be_asked_for() {
+    let wish = |mode| Wish { mode, justification: "x".to_owned() };
+    let check = |asked, mode| wish(asked).check_against(mode).map_err(|fault| fault.to_string());
+    assert_eq!(check(Mode::WorkspaceWrite, Mode::ReadOnly), Ok(()));
+    for mode in [Mode::WorkspaceWrite, Mode::DangerFullAccess] {
+        assert_eq!(
+            check(Mode::WorkspaceWrite, mode),
+            Err(format!(
+                "argument `sandbox_permissions`: expected a mode wider than the session's, {mode}, got \
+                 \"workspace-write\""
+            ))
+        );
+    }
+}
+
+#[test]
+fn where_nobody_is_asked_the_wish_is_a_fault_in_every_toolset() {
+    for name in [ToolsetName::Standard, ToolsetName::Dsh] {
+        let parse = |more: Value| {
+            let mut arguments = json!({"command": "ls", "description": "List"});
+            arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let Value::Object(arguments) = arguments else { unreachable!() };
+            let tools = SessionTools::of(Toolset::of(name), &[], &Limits::default())
+                .with_escalation(EscalationOffer::Withheld);
+            parse_bash(tools, &arguments).map_err(|fault| fault.to_string())
+        };
+        assert!(parse(json!({})).is_ok());
+        for argument in ["sandbox_permissions", "justification"] {
+            assert_eq!(
+                parse(json!({argument: "workspace-write"})),
+                Err(format!(
+                    "argument `{argument}`: escalation is refused: approval prompts are disabled in this session; \
+                     expected to be left out, got \"workspace-write\"; nothing ran"
+                ))
+            );
+        }
+    }
 }
 
 #[test]

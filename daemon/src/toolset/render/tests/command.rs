@@ -3,15 +3,19 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use brattice_policy::Mode;
 use brattice_policy::layer::{Layer, LayerName, LayerReport};
+use brattice_policy::{Limits, Mode};
 use brattice_protocol::outcome::{LeftRunning, Lost, ProcessFacts, SandboxFacts, StreamOutcome};
-use brattice_protocol::session::ToolsetName;
+use brattice_protocol::session::{Options, ToolsetName};
+use brattice_protocol::tools::Stream;
 use proptest::prelude::*;
 
+use super::super::characters::CharacterCount;
 use super::*;
 use crate::exec::spec::{LeftoverFate, Leftovers, StreamEnd};
 use crate::toolset::arguments::TimeoutOrigin;
+use crate::toolset::window::Reading;
+use crate::toolset::wording::Kept;
 
 /// A command that printed something and ended in some way.
 struct Case {
@@ -47,6 +51,7 @@ fn printed(stdout: &[u8], stderr: &[u8]) -> Case {
             leftovers: None,
             unkillable: Vec::new(),
             denials: None,
+            git_changes: Vec::new(),
             mode: Mode::WorkspaceWrite,
             layers: layers().into(),
         },
@@ -83,19 +88,35 @@ impl Case {
     }
 
     fn render(&self, name: ToolsetName) -> Rendered {
-        let toolset = Toolset::of(name);
-        let tail = |data: &[u8]| {
-            let from = data.len().saturating_sub(toolset.tail_bytes());
-            Chunk { data: data[from..].to_vec(), offset: from as u64, skipped: 0 }
+        self.render_with(name, &Options::default())
+    }
+
+    fn render_with(&self, name: ToolsetName, options: &Options) -> Rendered {
+        let tools = SessionTools::of(Toolset::of(name), &[], &Limits::default());
+        let tools = tools.opened_with(options);
+        let read = |stream, data: &[u8]| {
+            let Reading { offset, bytes } = tools.window(stream).reading(data.len() as u64);
+            let from = offset as usize;
+            let to = data.len().min(from + bytes);
+            Chunk { data: data[from..to].to_vec(), offset, skipped: 0 }
         };
-        let task = TaskId::new("bash-1");
+        let (task, stdout) = (TaskId::new("bash-1"), read(Stream::Stdout, &self.stdout));
+        let mut count = CharacterCount::default();
+        count.add(&Chunk { data: self.stdout.clone(), ..Chunk::default() });
+        let is_result = tools.toolset().command.kept == Kept::Result;
+        let length = if is_result && stdout.data.len() < self.stdout.len() {
+            count.finish(self.stdout.len() as u64)
+        } else {
+            StreamLength::AsRead
+        };
         render_command(
-            toolset,
+            tools,
             &CommandText {
                 task: &task,
                 end: &self.end,
-                stdout: &tail(&self.stdout),
-                stderr: &tail(&self.stderr),
+                stdout: &stdout,
+                stderr: &read(Stream::Stderr, &self.stderr),
+                length,
                 timeout: self.timeout,
                 fate: self.fate,
                 escalation: self.escalation,
@@ -441,6 +462,7 @@ fn the_outcome_holds_every_fact() {
         stdout: whole(2),
         stderr: Some(whole(0)),
         denials: Vec::new(),
+        git_changes: Vec::new(),
         denials_total: None,
         denials_ambient: 0,
         unobserved: None,
@@ -451,6 +473,7 @@ fn the_outcome_holds_every_fact() {
         },
         task: Some(TaskId::new("bash-1")),
         left_running: None,
+        escalated_from: None,
     };
     assert_eq!(case.render(ToolsetName::Standard).outcome, expected);
 
@@ -486,8 +509,10 @@ fn denials_stand_between_what_is_left_and_the_limit() {
     case.end.leftovers =
         Some(Leftovers { count: 2, processes: Vec::new(), fate: LeftoverFate::Stopped });
     case.end.denials = Some(denials(&[record(1, "/etc/hosts", 3), record(2, "/etc/a", 1)]));
+    case.end.git_changes = vec!["alias.x in /a\tb".to_owned(), "/h".to_owned()];
     case.escalation = Some(Escalation::Final(Refusal::Disabled));
-    let rest = "[sandbox: final: approval prompts are disabled]\n[timeout clamped to 600000ms]\n\
+    let rest = "[sandbox: final: approval prompts are disabled]\n\
+                [git runs later what was changed: alias.x in /a b; /h]\n[timeout clamped to 600000ms]\n\
                 [timed out after 600000ms]\n[killed by signal: SIGKILL]";
     let head = "out\n[stopped 2 processes left running]\n\
                 [sandbox: file access denied under workspace-write mode]\n";
@@ -519,3 +544,6 @@ fn a_success_can_have_denials_and_ambient_ones_are_only_counted() {
     let unknown = printed(b"", b"").render(ToolsetName::Standard).outcome;
     assert_eq!((unknown.denials_total, unknown.unobserved), (None, None));
 }
+
+#[path = "toolsets.rs"]
+mod toolsets;

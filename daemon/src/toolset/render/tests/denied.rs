@@ -52,8 +52,13 @@ fn the_hint_has_four_variants() {
     };
     let cases = [
         (
-            Escalation::Ask(Mode::DangerFullAccess),
+            Escalation::Repeat(Mode::DangerFullAccess),
             "[sandbox: to ask, repeat this call once with sandbox_permissions \"danger-full-access\" and justification]",
+        ),
+        (
+            Escalation::CallBash(Mode::WorkspaceWrite),
+            "[sandbox: to ask, run the same command with bash, not in the background, with sandbox_permissions \
+             \"workspace-write\" and justification]",
         ),
         (Escalation::Final(Refusal::Disabled), "[sandbox: final: approval prompts are disabled]"),
         (Escalation::Final(Refusal::PlanMode), "[sandbox: final: plan mode]"),

@@ -25,6 +25,7 @@ pub(super) fn end() -> TaskEnd {
         leftovers: None,
         unkillable: Vec::new(),
         denials: None,
+        git_changes: Vec::new(),
         mode: Mode::WorkspaceWrite,
         layers: Default::default(),
     }

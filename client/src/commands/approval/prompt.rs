@@ -1,0 +1,127 @@
+//! Asking the person at the terminal about a call that this program made itself.
+//!
+//! What was typed before the question was shown is thrown away: a yes must not be older than what it is to. A question that
+//! somebody else settles meanwhile is given up.
+
+use std::io::{self, BufRead as _, IsTerminal as _};
+
+use brattice_client::{ApprovalQuestion, Approvals, Client, Notice, Notifications};
+use brattice_protocol::approval::{ApprovalAnswer, ApprovalChoice, ApprovalSettled};
+use rustix::termios::{QueueSelector, tcflush};
+use tokio::sync::oneshot;
+
+use super::words::{question, settled};
+use crate::cli::context::{Asker, print};
+use crate::cli::terminal::{Format, Style};
+use crate::cli::{Context, Failure};
+
+/// Whether a person can be asked here: input and output are a terminal, and are not for programs.
+pub(crate) fn asker(context: &Context) -> Asker {
+    let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+    match context.format {
+        Format::Text if is_terminal => Asker::Person,
+        Format::Text | Format::Json => Asker::Nobody,
+    }
+}
+
+/// The questions about a client's own calls, put to a person.
+pub(crate) struct Prompt {
+    questions: Option<Approvals>,
+    notices: Notifications,
+}
+
+impl Prompt {
+    /// Of a client that declared that it answers; one that did not is asked nothing.
+    pub(crate) fn of(client: &Client) -> Prompt {
+        Prompt { questions: client.approvals(), notices: client.notifications() }
+    }
+
+    /// Puts question after question, for as long as it is polled.
+    pub(crate) async fn run(&mut self) -> Failure {
+        loop {
+            let asked = match &mut self.questions {
+                Some(questions) => questions.next().await,
+                None => None,
+            };
+            let Some(asked) = asked else {
+                return std::future::pending().await;
+            };
+            if let Err(failure) = self.put(asked).await {
+                return failure;
+            }
+        }
+    }
+
+    async fn put(&mut self, asked: ApprovalQuestion) -> Result<(), Failure> {
+        let offers_session = asked.request.offers(ApprovalChoice::AllowAlways);
+        let choices = if offers_session { "y once, a for this session, N" } else { "y/N" };
+        let style = Style::of_stdout();
+        // Before the question is shown. Where standard input is no terminal any more the read says so.
+        tcflush(io::stdin(), QueueSelector::IFlush).ok();
+        print(format!("{}Allow? [{choices}] ", question(&asked.request, style)))?;
+        let typed = read_line();
+        let answered = tokio::select! {
+            typed = typed => typed.unwrap_or_default(),
+            told = elsewhere(&mut self.notices, &asked) => {
+                return print(format!("\n{}", settled(&told, style)));
+            }
+        };
+        asked.answer(&read(&answered, offers_session)).await;
+        Ok(())
+    }
+}
+
+/// What a line means. Only a plain yes allows; an end of input is no answer.
+fn read(line: &str, offers_session: bool) -> ApprovalAnswer {
+    let option = match line.trim() {
+        "y" | "Y" | "yes" => ApprovalChoice::AllowOnce,
+        "a" | "A" if offers_session => ApprovalChoice::AllowAlways,
+        _ if line.is_empty() => return ApprovalAnswer::Cancelled,
+        _ => ApprovalChoice::RejectOnce,
+    };
+    ApprovalAnswer::Selected { option, reason: None }
+}
+
+/// A line that is typed from now on. A read cannot be called off, so its thread ends with the line, or with the program.
+fn read_line() -> oneshot::Receiver<String> {
+    let (sender, line) = oneshot::channel();
+    std::thread::spawn(move || {
+        let stdin = io::stdin();
+        let mut line = String::new();
+        if stdin.lock().read_line(&mut line).is_ok() {
+            // Somebody else may have settled it.
+            sender.send(line).ok();
+        }
+    });
+    line
+}
+
+/// Returns once somebody else has settled the question.
+async fn elsewhere(notices: &mut Notifications, asked: &ApprovalQuestion) -> ApprovalSettled {
+    loop {
+        match notices.next().await {
+            Some(Notice::ApprovalSettled(told)) if told.id == asked.request.id => return told,
+            Some(_) => {}
+            None => return std::future::pending().await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_plain_yes_allows() {
+        let selected = |option| ApprovalAnswer::Selected { option, reason: None };
+        for line in ["y\n", "Y\n", " yes \n"] {
+            assert_eq!(read(line, true), selected(ApprovalChoice::AllowOnce), "{line:?}");
+        }
+        assert_eq!(read("a\n", true), selected(ApprovalChoice::AllowAlways));
+        for line in ["\n", "n\n", "yep\n", "yes please\n", "y y\n"] {
+            assert_eq!(read(line, true), selected(ApprovalChoice::RejectOnce), "{line:?}");
+        }
+        assert_eq!(read("a\n", false), selected(ApprovalChoice::RejectOnce));
+        assert_eq!(read("", true), ApprovalAnswer::Cancelled);
+    }
+}

@@ -1,0 +1,181 @@
+//! A question in words for people. Whatever a model or a command chose of it is escaped: nothing of it moves the cursor,
+//! begins a line, or looks like a field of ours.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use brattice_protocol::approval::{ApprovalOutcome, ApprovalRequest, ApprovalSettled};
+use brattice_protocol::outcome::Denial;
+
+use crate::cli::duration;
+use crate::cli::terminal::Style;
+
+/// Said with every question: what an approval does not hold on to.
+const NOT_PINNED: &str =
+    "the files that it runs and reads are not part of the approval, and may change until it runs";
+
+/// A question: a line, and below it all that it is about.
+pub(super) fn question(request: &ApprovalRequest, style: Style) -> String {
+    let ApprovalRequest { id, session, tool, from, to, command, workdir, .. } = request;
+    let mode = match from == to {
+        true => format!("in {to}"),
+        false => format!("{from} → {}", style.bold(to.as_str())),
+    };
+    let left = duration::words(left(request.expires));
+    let mut text = format!("{id}  {}  {mode}  ends in {left}\n", plain(tool));
+    let mut field = |name: &str, value: &str| {
+        text.push_str(&format!("  {name:<8} {value}\n"));
+    };
+    field("session", &plain(session.as_str()));
+    field("folder", &plain(workdir));
+    let command = command.as_deref().unwrap_or(&request.title);
+    for (number, line) in command.split('\n').enumerate() {
+        field(if number == 0 { "command" } else { "" }, &format!("│ {}", plain(line)));
+    }
+    let (lines, bytes) = (command.split('\n').count(), command.len());
+    if lines > 1 {
+        field("", &format!("({lines} lines, {bytes} bytes)"));
+    }
+    if let Some(rule) = &request.rule {
+        field("rule", &plain(rule));
+    }
+    if let Some(justification) = &request.justification {
+        field("because", &plain(justification));
+    }
+    for (number, denial) in request.denials.iter().enumerate() {
+        field(if number == 0 { "denied" } else { "" }, &denied(denial));
+    }
+    if from != to && request.denials.is_empty() {
+        field("denied", "nothing that was recorded");
+    }
+    field("note", NOT_PINNED);
+    text
+}
+
+fn denied(denial: &Denial) -> String {
+    let Denial { operation, path, second_path, count, .. } = denial;
+    let to = second_path.as_deref().map_or_else(String::new, |to| format!(" to {}", plain(to)));
+    let times = if *count > 1 { format!(" ({count} times)") } else { String::new() };
+    format!("{} {}{to}{times}", plain(operation), plain(path))
+}
+
+/// How it ended, on a line.
+pub(super) fn settled(settled: &ApprovalSettled, style: Style) -> String {
+    let ApprovalSettled { id, outcome, by, .. } = settled;
+    let word = outcome.as_str();
+    let word = match outcome {
+        ApprovalOutcome::AllowedOnce | ApprovalOutcome::AllowedForSession => style.green(word),
+        ApprovalOutcome::Rejected => style.red(word),
+        ApprovalOutcome::Cancelled | ApprovalOutcome::Expired | ApprovalOutcome::Withdrawn => {
+            style.yellow(word)
+        }
+    };
+    format!("{id}  {word} by the {}\n", by.as_str())
+}
+
+/// The time until then; none where it is over.
+fn left(expires: u64) -> Duration {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Duration::from_millis(expires).saturating_sub(now)
+}
+
+/// A text on one line, without signs that a terminal acts on or does not show.
+pub(super) fn plain(text: &str) -> String {
+    let mut shown = String::new();
+    for sign in text.chars() {
+        match sign {
+            '"' | '\'' | '\\' => shown.push(sign),
+            other => shown.extend(other.escape_debug()),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use brattice_protocol::{ApprovalId, CallId, Mode, SessionId};
+
+    use super::*;
+
+    fn request() -> ApprovalRequest {
+        ApprovalRequest {
+            id: ApprovalId::new("a-1"),
+            session: SessionId::new("s-1"),
+            call: CallId::new("c-1"),
+            tool: "bash".to_owned(),
+            title: "make".to_owned(),
+            kind: "execute".to_owned(),
+            command: Some("make \"it\"\nrm x".to_owned()),
+            workdir: "/ws".to_owned(),
+            from: Mode::ReadOnly,
+            to: Mode::WorkspaceWrite,
+            justification: Some("it builds".to_owned()),
+            rule: None,
+            denials: vec![Denial {
+                operation: "rename".to_owned(),
+                path: "/ws/out".to_owned(),
+                second_path: Some("/ws/in".to_owned()),
+                grant: None,
+                layer: "landlock".to_owned(),
+                needs: "workspace-write".to_owned(),
+                count: 2,
+            }],
+            options: Vec::new(),
+            expires: 0,
+        }
+    }
+
+    #[test]
+    fn a_question_shows_all_that_it_is_about() {
+        assert_eq!(
+            question(&request(), Style::Plain),
+            format!(
+                "a-1  bash  read-only → workspace-write  ends in 0s\n  \
+                 session  s-1\n  \
+                 folder   /ws\n  \
+                 command  │ make \"it\"\n           │ rm x\n           (2 lines, 14 bytes)\n  \
+                 because  it builds\n  \
+                 denied   rename /ws/out to /ws/in (2 times)\n  \
+                 note     {NOT_PINNED}\n"
+            )
+        );
+    }
+
+    #[test]
+    fn nothing_in_a_question_reaches_the_terminal_as_a_command_or_a_line() {
+        let hostile = "x\u{1b}[2J\r\u{9b}1m\u{202e}\u{200b}\t";
+        let request = ApprovalRequest {
+            command: Some(hostile.to_owned()),
+            justification: Some("fine\n  folder   /elsewhere".to_owned()),
+            workdir: hostile.to_owned(),
+            ..request()
+        };
+        let text = question(&request, Style::Plain);
+        let escaped = "x\\u{1b}[2J\\r\\u{9b}1m\\u{202e}\\u{200b}\\t";
+        assert_eq!(text.lines().nth(2), Some(format!("  folder   {escaped}").as_str()));
+        assert_eq!(text.lines().nth(3), Some(format!("  command  │ {escaped}").as_str()));
+        assert_eq!(text.lines().nth(4), Some("  because  fine\\n  folder   /elsewhere"));
+        assert!(text.chars().all(|sign| sign == '\n' || !sign.is_control()), "{text:?}");
+    }
+
+    #[test]
+    fn a_rules_question_and_one_without_grounds_say_so() {
+        let rule = ApprovalRequest {
+            from: Mode::WorkspaceWrite,
+            justification: None,
+            rule: Some("publishing\n".to_owned()),
+            denials: Vec::new(),
+            ..request()
+        };
+        let text = question(&rule, Style::Plain);
+        assert!(text.contains("\n  rule     publishing\\n\n"), "{text}");
+        assert!(
+            text.starts_with("a-1  bash  in workspace-write  ") && !text.contains("denied"),
+            "{text}"
+        );
+        let groundless = ApprovalRequest { denials: Vec::new(), ..request() };
+        assert!(
+            question(&groundless, Style::Plain)
+                .contains("\n  denied   nothing that was recorded\n")
+        );
+    }
+}

@@ -1,0 +1,245 @@
+//! The daemon's side of a file worker: calls by number, answered in whatever order they end.
+//!
+//! One tokio task owns the socket. When the worker dies its end closes, and whoever waits gets [`WorkerGone`]; when a caller is
+//! dropped the worker is told to stop that call, and its answer goes nowhere.
+
+use std::collections::HashMap;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream as StdStream;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::frame::{self, HEAD};
+use super::message::{Answer, Request, ToWorker};
+
+/// Messages that wait to be sent. One that finds no room waits in its caller.
+const QUEUE: usize = 64;
+
+/// The worker ended before it had answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the process that works on this session's files has ended")]
+pub(crate) struct WorkerGone;
+
+/// A file worker. Clones are the same one.
+#[derive(Clone, Debug)]
+pub(crate) struct Client(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    outgoing: mpsc::Sender<Vec<u8>>,
+    waiting: Arc<Mutex<Waiting>>,
+    gone: watch::Receiver<bool>,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    next: u64,
+    calls: HashMap<u64, oneshot::Sender<Answer>>,
+    is_gone: bool,
+}
+
+/// A call that is waited for. Dropped, it is withdrawn.
+struct Pending<'a> {
+    client: &'a Client,
+    id: u64,
+}
+
+impl Client {
+    /// The worker at the other end of this socket. Called inside the runtime.
+    ///
+    /// # Errors
+    /// The socket cannot be watched.
+    pub(crate) fn new(socket: OwnedFd) -> std::io::Result<Self> {
+        let stream = StdStream::from(socket);
+        stream.set_nonblocking(true)?;
+        let (reader, writer) = UnixStream::from_std(stream)?.into_split();
+        let (outgoing, queue) = mpsc::channel(QUEUE);
+        let waiting = Arc::new(Mutex::new(Waiting::default()));
+        tokio::spawn(write(writer, queue));
+        let (say_gone, gone) = watch::channel(false);
+        let answers = read(reader, waiting.clone());
+        tokio::spawn(async move {
+            answers.await;
+            say_gone.send_replace(true);
+        });
+        Ok(Client(Arc::new(Shared { outgoing, waiting, gone })))
+    }
+
+    /// Has the worker do something.
+    ///
+    /// # Errors
+    /// [`WorkerGone`]; it may have been done or not.
+    pub(crate) async fn call(&self, request: Request) -> Result<Answer, WorkerGone> {
+        let (answer, answered) = oneshot::channel();
+        let id = {
+            let mut waiting = lock(&self.0.waiting);
+            if waiting.is_gone {
+                return Err(WorkerGone);
+            }
+            waiting.next += 1;
+            let id = waiting.next;
+            waiting.calls.insert(id, answer);
+            id
+        };
+        let pending = Pending { client: self, id };
+        // What does not fit a message was bounded where it came in.
+        let frame = frame::frame(&ToWorker::Call { id, request }).map_err(|_| WorkerGone)?;
+        self.0.outgoing.send(frame).await.map_err(|_| WorkerGone)?;
+        let answer = answered.await.map_err(|_| WorkerGone);
+        drop(pending);
+        answer
+    }
+
+    /// Returns once it has ended.
+    pub(crate) async fn gone(&self) {
+        // An error means that whoever would say so is gone, too.
+        self.0.gone.clone().wait_for(|gone| *gone).await.ok();
+    }
+
+    /// Whether it answers nothing any more.
+    pub(crate) fn is_gone(&self) -> bool {
+        lock(&self.0.waiting).is_gone
+    }
+}
+
+impl Drop for Pending<'_> {
+    fn drop(&mut self) {
+        let shared = &self.client.0;
+        if lock(&shared.waiting).calls.remove(&self.id).is_some()
+            && let Ok(frame) = frame::frame(&ToWorker::Cancel { id: self.id })
+        {
+            // Without room the call goes on to its end, which nobody hears of.
+            shared.outgoing.try_send(frame).ok();
+        }
+    }
+}
+
+async fn write(mut writer: OwnedWriteHalf, mut queue: mpsc::Receiver<Vec<u8>>) {
+    while let Some(frame) = queue.recv().await {
+        if writer.write_all(&frame).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn read(mut reader: OwnedReadHalf, waiting: Arc<Mutex<Waiting>>) {
+    while let Ok((id, answer)) = receive(&mut reader).await {
+        if let Some(asker) = lock(&waiting).calls.remove(&id) {
+            // Whoever asked may have gone.
+            asker.send(answer).ok();
+        }
+    }
+    let mut waiting = lock(&waiting);
+    waiting.is_gone = true;
+    // Dropping the senders answers `WorkerGone`.
+    waiting.calls.clear();
+}
+
+async fn receive(reader: &mut OwnedReadHalf) -> std::io::Result<(u64, Answer)> {
+    let mut head = [0; HEAD];
+    reader.read_exact(&mut head).await?;
+    let mut bytes = vec![0; frame::length(head)?];
+    reader.read_exact(&mut bytes).await?;
+    Ok(serde_json::from_slice(&bytes)?)
+}
+
+fn lock(waiting: &Mutex<Waiting>) -> MutexGuard<'_, Waiting> {
+    waiting.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream as StdStream;
+    use std::time::Duration;
+
+    use brattice_files::Recovery;
+    use tokio::time::timeout;
+
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(10);
+
+    fn pair() -> (Client, StdStream) {
+        let (near, far) = StdStream::pair().unwrap();
+        (Client::new(near.into()).unwrap(), far)
+    }
+
+    fn request() -> Request {
+        Request::Recover { journal: "/journal".into() }
+    }
+
+    /// Reads the next message of the client, off the runtime's threads.
+    async fn received(far: &StdStream) -> Option<ToWorker> {
+        let mut far = far.try_clone().unwrap();
+        tokio::task::spawn_blocking(move || frame::receive(&mut far).unwrap()).await.unwrap()
+    }
+
+    fn answer(mut far: &StdStream, id: u64, live: usize) {
+        let answer = Answer::Recovered(Ok(Recovery { live, ..Recovery::default() }));
+        std::io::Write::write_all(&mut far, &frame::frame(&(id, answer)).unwrap()).unwrap();
+    }
+
+    fn live(answer: Result<Answer, WorkerGone>) -> usize {
+        match answer {
+            Ok(Answer::Recovered(Ok(recovery))) => recovery.live,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn answers_find_their_calls_in_any_order() {
+        let (client, far) = pair();
+        let calls = [client.clone(), client]
+            .map(|client| tokio::spawn(async move { client.call(request()).await }));
+        let mut ids = Vec::new();
+        for _ in 0..2 {
+            let Some(ToWorker::Call { id, .. }) = received(&far).await else { panic!("no call") };
+            ids.push(id);
+        }
+        ids.sort_unstable();
+        for id in ids.iter().rev() {
+            answer(&far, *id, usize::try_from(*id).unwrap());
+        }
+        let mut told = Vec::new();
+        for call in calls {
+            told.push(live(timeout(PATIENCE, call).await.unwrap().unwrap()));
+        }
+        told.sort_unstable();
+        assert_eq!(told, [1, 2]);
+    }
+
+    #[tokio::test]
+    async fn a_call_that_is_dropped_is_withdrawn_and_its_answer_goes_nowhere() {
+        let (client, far) = pair();
+        let caller = client.clone();
+        let call = tokio::spawn(async move { caller.call(request()).await });
+        let Some(ToWorker::Call { id, .. }) = received(&far).await else { panic!("no call") };
+        call.abort();
+        let Some(ToWorker::Cancel { id: withdrawn }) = received(&far).await else {
+            panic!("no cancel")
+        };
+        assert_eq!(withdrawn, id);
+        answer(&far, id, 9);
+        let next = tokio::spawn(async move { client.call(request()).await });
+        let Some(ToWorker::Call { id, .. }) = received(&far).await else { panic!("no call") };
+        answer(&far, id, 3);
+        assert_eq!(live(timeout(PATIENCE, next).await.unwrap().unwrap()), 3);
+    }
+
+    #[tokio::test]
+    async fn when_the_worker_ends_its_calls_fail_and_so_do_later_ones() {
+        let (client, far) = pair();
+        let caller = client.clone();
+        let call = tokio::spawn(async move { caller.call(request()).await });
+        received(&far).await.unwrap();
+        drop(far);
+        assert_eq!(timeout(PATIENCE, call).await.unwrap().unwrap().unwrap_err(), WorkerGone);
+        timeout(PATIENCE, client.gone()).await.unwrap();
+        assert!(client.is_gone());
+        assert_eq!(client.call(request()).await.unwrap_err(), WorkerGone);
+    }
+}

@@ -1,0 +1,165 @@
+//! What a session's calls may ask for beyond its mode, who is asked, and what a command that was allowed more may do.
+
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use brattice_policy::{Approval, Escalation, LeftoverRule, Mode, Profile};
+use brattice_protocol::CallId;
+use brattice_protocol::audit::{Actor, Event};
+
+use super::ceiling::Bounds;
+use super::command::{Authority, StartError, UpdateError};
+use super::denials::DenialStore;
+use super::layers;
+use super::session::{Intake, Session, Standing};
+use crate::approval::{ClaimRefused, Desk, Folder, Memory, Subject};
+use crate::exec::spec::Program;
+use crate::toolset::EscalationOffer;
+use crate::workers::Lane;
+
+/// What a session's calls may ask for. This is the one place that says it, of all settings together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Latitude {
+    /// The mode of commands that start now.
+    pub(crate) mode: Mode,
+    /// The widest that may be asked for.
+    pub(crate) ceiling: Mode,
+    /// Whether a person may be asked.
+    pub(crate) approval: Approval,
+    /// What an escalation needs before.
+    pub(crate) rule: Escalation,
+}
+
+impl Latitude {
+    /// How the tools of the session offer it.
+    pub(crate) const fn offered(self) -> EscalationOffer {
+        match self.approval {
+            Approval::Ask => EscalationOffer::Offered { ceiling: self.ceiling },
+            Approval::Never => EscalationOffer::Withheld,
+        }
+    }
+}
+
+/// What `session.update` changes; the rest stays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Changes {
+    /// The mode of commands that start from now on.
+    pub(crate) mode: Option<Mode>,
+    /// Whether its calls may ask a person.
+    pub(crate) approval: Option<Approval>,
+}
+
+impl Session {
+    /// What its calls may ask for.
+    pub(crate) fn latitude(&self) -> Latitude {
+        let (mode, ceiling) = (self.bounded().mode, self.ceiling().mode);
+        Latitude { mode, ceiling, approval: self.approval(), rule: self.setup.escalation }
+    }
+
+    /// How long a person has to answer.
+    pub(crate) fn approval_ttl(&self) -> Duration {
+        self.grounds.limits.approval_ttl
+    }
+
+    /// The open questions of all sessions.
+    pub(crate) fn desk(&self) -> &Arc<Desk> {
+        &self.shared.desk
+    }
+
+    /// What was answered in it before.
+    pub(crate) fn answers(&self) -> MutexGuard<'_, Memory> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the sandbox refused in it.
+    pub(crate) fn denials(&self) -> &DenialStore {
+        &self.denials
+    }
+
+    /// Changes what holds for commands and calls that start from now on; running ones keep theirs.
+    pub(crate) async fn update(&self, changes: Changes, by: Actor) -> Result<(), UpdateError> {
+        let _one_at_a_time = self.updating.lock().await;
+        let Bounds { mode: ceiling, approval: asking, .. } = self.ceiling();
+        if let Some(mode) = changes.mode.filter(|mode| *mode > ceiling) {
+            return Err(UpdateError::BeyondCeiling { mode, ceiling });
+        }
+        if changes.approval.is_some_and(|approval| approval > asking) {
+            return Err(UpdateError::NobodyAsked);
+        }
+        let latitude = self.latitude();
+        let before = self.standing().clone();
+        let mode = changes.mode.unwrap_or(before.mode);
+        let approval = changes.approval.unwrap_or(before.approval);
+        let layers = match changes.mode {
+            None => before.layers,
+            Some(mode) => {
+                let lost = || UpdateError::Lost(self.id().clone());
+                let supervisor = self.supervisor().await.map_err(UpdateError::Supervisor)?;
+                let profile = self.setup.profile.with_mode(mode);
+                Arc::new(layers::set_up(&supervisor, &profile).await.map_err(|_gone| lost())?)
+            }
+        };
+        let session = self.id().clone();
+        let _saving = self.saving.lock().await;
+        if self.intake() == Intake::Closing {
+            return Err(UpdateError::Closing(session));
+        }
+        let event = Event::SessionUpdated { session, by, mode, approval: changes.approval };
+        self.audit().record_before(&event)?;
+        let (saved, path) = (self.setup.saved(mode, approval), self.setup.folder.path().to_owned());
+        let writing = self.shared.workers.run(Lane::State, move || saved.write(&path)).await;
+        writing.map_err(io::Error::other).and_then(|saved| saved).map_err(UpdateError::Save)?;
+        *self.standing() = Standing { mode, layers, approval };
+        self.answers().forget_rejections();
+        self.heed(latitude, by);
+        Ok(())
+    }
+
+    /// Whether its calls may ask has changed, maybe, since it was this: what is open and what is declared follows.
+    pub(super) fn heed(&self, before: Latitude, by: Actor) {
+        let now = self.latitude();
+        if now.approval == Approval::Never {
+            self.desk().silence(self.id(), by);
+        }
+        if now.offered() != before.offered() {
+            self.tools_changed();
+        }
+    }
+
+    /// Looks at a folder that a person is asked about. It may be on a file system that answers late.
+    pub(crate) async fn look(&self, cwd: &Path) -> io::Result<Folder> {
+        let path = cwd.to_owned();
+        let looked = self.shared.workers.run(Lane::Elsewhere, move || Folder::look(&path)).await;
+        looked.unwrap_or_else(|error| Err(io::Error::other(error)))
+    }
+
+    /// What a command may do, and what becomes of what it leaves. A permit is used up by this.
+    pub(super) async fn authorise(
+        &self,
+        authority: Authority,
+        program: &Program,
+        cwd: &Path,
+        call: Option<&CallId>,
+    ) -> Result<(Profile, LeftoverRule), StartError> {
+        let (permit, to) = match authority {
+            Authority::Session => return Ok((self.profile(), self.leftover_rule())),
+            Authority::Permit { permit, to } => (permit, to),
+        };
+        let (Program::Bash(command), Some(call)) = (program, call) else {
+            return Err(StartError::NotPermitted(ClaimRefused::Other));
+        };
+        let folder = self.look(cwd).await;
+        let folder = folder.map_err(|_gone| StartError::NotPermitted(ClaimRefused::Other))?;
+        let (from, ceiling) = (self.bounded().mode, self.ceiling().mode);
+        if to > ceiling {
+            return Err(StartError::BeyondCeiling { to, ceiling });
+        }
+        let subject = Subject { command: command.clone(), folder, from, to };
+        let mode = permit.claim(self.id(), call, &subject).map_err(StartError::NotPermitted)?;
+        // What a person allowed beyond the session's mode is this command and nothing that outlives it.
+        let leftovers = if mode > from { LeftoverRule::Stop } else { self.leftover_rule() };
+        Ok((self.profile().with_mode(mode), leftovers))
+    }
+}

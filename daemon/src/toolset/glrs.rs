@@ -1,0 +1,61 @@
+//! The values of `glrs`, which reproduces the tools of the runtime of that name: one parameter, a login shell, the
+//! beginning of long output, and a time limit that fails the call.
+
+use std::time::Duration;
+
+use brattice_protocol::session::ToolsetName;
+
+use super::definition::{
+    CallTimes, Detail, FileRules, Nul, OutputRules, Shown, TaskRules, Terminal, TimeLimits,
+    TimeRules, ToolRules, Toolset, UnknownArguments,
+};
+use super::options::SessionOption;
+use super::parameter::COMMAND;
+use super::tool::ToolKind;
+use super::wording::{
+    CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, ResultCap,
+    Shell, Silence, StatusLine,
+};
+use crate::approval::Choices;
+use crate::exec::spec::Streams;
+
+/// The time limit unless the session's option `tool_timeout_ms` names another.
+const TIMEOUT: Duration = Duration::from_millis(600_000);
+
+/// The toolset.
+pub(super) static TOOLSET: Toolset = Toolset {
+    name: ToolsetName::Glrs,
+    tools: &[ToolRules { kind: ToolKind::Bash, parameters: &[COMMAND.required()] }],
+    unknown: UnknownArguments::Ignore,
+    options: &[SessionOption::ToolTimeout],
+    times: TimeRules::Own(CallTimes {
+        limits: TimeLimits { default: TIMEOUT, max: TIMEOUT },
+        grace: Duration::from_secs(5),
+    }),
+    tasks: TaskRules::WITHOUT_TOOLS,
+    command: CommandRules {
+        shell: Shell::Login,
+        folder: Folder::Workspace,
+        kept: Kept::Heads { stdout: 20_000, stderr: 9_000 },
+        layout: Layout::Trimmed,
+        silence: Silence::ExitLine,
+        limit: LimitLine::SecondsFailed,
+        status: StatusLine::Number,
+        hint: DenialHint::Withheld,
+    },
+    streams: Streams::Separate,
+    output: OutputRules {
+        kept_bytes: 64_000,
+        nul: Nul::Verbatim,
+        terminal: Terminal::Verbatim,
+        words: "Carriage returns, escape sequences and other control characters are kept as the command printed \
+                them.",
+    },
+    files: FileRules { shown: Shown::Numbered, detail: Detail::Plain },
+    approvals: Choices::ForSessionToo,
+    cap: ResultCap::Characters(30_000, CutLine::Truncated),
+    loops: LoopDetector::Off,
+    listed_denials: 0,
+    error_prefix: "ERROR: ",
+    variables: &[],
+};

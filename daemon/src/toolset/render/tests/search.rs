@@ -1,0 +1,91 @@
+//! Searches in words.
+
+use std::path::PathBuf;
+
+use brattice_search::Line;
+
+use super::*;
+
+const SEARCHED: fn() -> Searched<'static> = || Searched { workspace: Path::new("/ws"), most: 2 };
+
+fn line(number: u64, kind: LineKind, text: &str) -> Line {
+    Line { number, kind, text: text.to_owned(), omitted_before: 0, omitted_after: 0 }
+}
+
+fn found(path: &str, lines: Vec<Line>) -> Found {
+    Found {
+        files: vec![FileHits { path: path.into(), matches: 2, lines }],
+        stop: Stop::Complete,
+        binary: 0,
+        unreadable: UnreadableList::default(),
+    }
+}
+
+#[test]
+fn lines_near_matches_are_told_apart_and_gaps_are_shown() {
+    let lines = vec![
+        line(1, LineKind::Context, "a"),
+        line(2, LineKind::Match, "b"),
+        line(3, LineKind::Continued, "c"),
+        line(9, LineKind::Match, "d"),
+    ];
+    let said =
+        render_found(SEARCHED(), Output::Content { before: 1, after: 1 }, &found("/ws/x/y", lines));
+    assert_eq!(said.text, "x/y-1-a\nx/y:2:b\nx/y:3:c\n--\nx/y:9:d");
+    let context: Vec<bool> = said.facts.matches.iter().map(|told| told.context).collect();
+    assert_eq!(context, [true, false, false, false]);
+}
+
+#[test]
+fn cuts_and_what_could_not_be_read_are_said_after_the_matches() {
+    let cut = Line { omitted_before: 1, omitted_after: 2, ..line(4, LineKind::Match, "x") };
+    let mut hits = found("/other/f", vec![cut]);
+    hits.stop = Stop::Results;
+    hits.binary = 2;
+    let unreadable = |number: usize| brattice_search::Unreadable {
+        path: PathBuf::from(format!("/ws/{number}")),
+        cause: Cause::Errno(13),
+    };
+    hits.unreadable = UnreadableList { first: (0..11).map(unreadable).collect(), more: 5 };
+    let said = render_found(SEARCHED(), Output::Content { before: 0, after: 0 }, &hits);
+    let named: String = (0..10)
+        .map(|number| format!("[cannot read {number}: Permission denied (os error 13)]\n"))
+        .collect();
+    assert_eq!(
+        said.text,
+        format!(
+            "/other/f:4:[1 character omitted] …x… [2 characters omitted]\n[truncated at 2 matches]\n\
+             [2 binary files not searched]\n{named}[cannot read 6 more]"
+        )
+    );
+    assert_eq!((said.facts.unreadable.len(), said.facts.unreadable_more), (11, 5));
+    assert!(said.facts.truncated);
+}
+
+#[test]
+fn no_file_is_said_and_a_cut_tells_how_many_there_are() {
+    let listed = |files: &[&str], total| Listed {
+        files: files.iter().map(PathBuf::from).collect(),
+        total,
+        unreadable: UnreadableList::default(),
+    };
+    assert_eq!(render_listed(SEARCHED(), &listed(&[], 0)).text, "no files");
+    let said = render_listed(SEARCHED(), &listed(&["/ws/a", "/ws"], 7));
+    assert_eq!(
+        (said.text.as_str(), said.facts.total),
+        ("a\n/ws\n[truncated at 2 files of 7]", Some(7))
+    );
+}
+
+#[test]
+fn a_list_of_long_paths_is_bounded_and_says_so() {
+    let path = |number: usize| PathBuf::from(format!("/ws/{number:03}{}", "x".repeat(1021)));
+    let listed = Listed {
+        files: (0..200).map(path).collect(),
+        total: 200,
+        unreadable: UnreadableList::default(),
+    };
+    let said = render_listed(SEARCHED(), &listed);
+    assert_eq!(said.facts.matches.len(), 95);
+    assert!(said.text.ends_with("\n[truncated at 95 files of 200]"));
+}

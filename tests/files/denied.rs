@@ -1,0 +1,169 @@
+//! What the sandbox refuses to the tools, how it is told and recorded, and the same where nothing is confined.
+
+use std::fs;
+
+use brattice_protocol::audit::{Event, Line};
+use brattice_tests::{CONFINED, Reply, Wire, World};
+use serde_json::{Value, json};
+
+use crate::{call, edit, opening, read, write};
+
+/// Operation and path of each denial of a call that the audit log has.
+fn recorded(world: &World) -> Vec<(String, String)> {
+    let answer =
+        Wire::open(&world.control()).request("audit.tail", json!({"lines": 1000})).unwrap();
+    let lines = answer["lines"].as_array().unwrap().clone();
+    let events = lines.into_iter().map(|line| serde_json::from_value::<Line>(line).unwrap().event);
+    events
+        .filter_map(|event| match event {
+            Event::CallDenial { denial, .. } => {
+                Some((denial.operation.as_str().to_owned(), denial.path))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+/// Operation, path, narrowest mode and count of each denial of a result.
+fn kinds(reply: &Reply) -> Value {
+    let denials = reply.result.structured_content["denials"].as_array().unwrap().iter();
+    denials
+        .map(|told| json!([told["operation"], told["path"], told["needs"], told["count"]]))
+        .collect()
+}
+
+/// The last lines of a refusal, all but what was wrong.
+fn closing(mode: &str, operation: &str, path: &str) -> String {
+    let needed = if mode == "read-only" { "workspace-write" } else { "danger-full-access" };
+    let hint = crate::hint(needed);
+    format!("\n[sandbox: file access denied under {mode} mode]\ndenied: {operation} {path}\n{hint}")
+}
+
+#[test]
+fn b017_a_link_that_leads_out_lets_nothing_out() {
+    let world = World::new();
+    world.setup("echo original > \"$OUT/victim\"; ln -s \"$OUT/victim\" notes.md; ln -s \"$OUT/not-yet\" draft.md");
+    let session = opening(&world).open();
+    read(&session, "notes.md").holds("1|original");
+    let (victim, absent) = (world.out().join("victim"), world.out().join("not-yet"));
+    let (victim, absent) = (victim.to_str().unwrap(), absent.to_str().unwrap());
+    let attempts = [
+        (write(&session, "notes.md", "OWNED\n"), "write", victim),
+        (write(&session, "draft.md", "OWNED\n"), "create", absent),
+        (edit(&session, "notes.md", "original", "OWNED"), "write", victim),
+    ];
+    for (reply, operation, path) in &attempts {
+        assert!(reply.is_error());
+        assert!(
+            reply.text().ends_with(&closing("workspace-write", operation, path)),
+            "{}",
+            reply.text()
+        );
+        assert_eq!(kinds(reply), json!([[operation, path, "danger-full-access", 1]]));
+        let facts = &reply.result.structured_content;
+        assert_eq!(
+            (&facts["denials_total"], &facts["sandbox"]["mode"]),
+            (&json!(1), &json!("workspace-write"))
+        );
+    }
+    let expected = [("write", victim), ("create", absent), ("write", victim)];
+    assert_eq!(
+        recorded(&world),
+        expected.map(|(operation, path)| (operation.to_owned(), path.to_owned()))
+    );
+    assert_eq!(fs::read_to_string(victim).unwrap(), "original\n");
+    assert_eq!(fs::read_dir(world.out()).unwrap().count(), 1);
+    assert!(world.ws().join("notes.md").is_symlink() && world.ws().join("draft.md").is_symlink());
+    // The same where nothing is confined.
+    let native = world.session("danger-full-access").open();
+    read(&native, "notes.md");
+    edit(&native, "notes.md", "original", "native").holds("1 replacement");
+    write(&native, "draft.md", "made\n").says(&format!("created {absent}"));
+    assert_eq!(fs::read_to_string(victim).unwrap(), "native\n");
+    world.finish();
+}
+
+#[test]
+fn b018_no_folder_is_made_outside_by_a_link_or_by_dots() {
+    let world = World::new();
+    world.setup("mkdir \"$OUT/real\"; ln -s \"$OUT/real\" link");
+    let session = opening(&world).open();
+    let deep = world.out().join("real/newdir/deeper/file.txt");
+    let beside = world.ws().parent().unwrap().join("escape.txt");
+    for (name, real) in [("link/newdir/deeper/file.txt", &deep), ("sub/../../escape.txt", &beside)]
+    {
+        let reply = write(&session, name, "x");
+        assert!(reply.is_error(), "{name}");
+        // With a missing folder before the dots there is no way there at all, as for the kernel.
+        if name.starts_with("link") {
+            let expected = closing("workspace-write", "create", real.to_str().unwrap());
+            assert!(reply.text().ends_with(&expected), "{}", reply.text());
+        }
+    }
+    world.setup("mkdir sub");
+    let reply = write(&session, "sub/../../escape.txt", "x");
+    let expected = closing("workspace-write", "create", beside.to_str().unwrap());
+    assert!(reply.text().ends_with(&expected), "{}", reply.text());
+    session
+        .run("mkdir -p link/n2 && echo x > link/n2/f")
+        .holds("[sandbox: file access denied under workspace-write mode]");
+    assert_eq!(fs::read_dir(world.out().join("real")).unwrap().count(), 0);
+    assert!(!beside.exists());
+    world.finish();
+}
+
+#[test]
+fn in_read_only_nothing_is_written_and_the_narrowest_mode_is_told() {
+    let world = World::new();
+    world.file("f", "old\n");
+    let session = world.session("read-only").open();
+    read(&session, "f");
+    let (path, new) = (world.ws().join("f"), world.ws().join("new/g"));
+    let (path, new) = (path.to_str().unwrap(), new.to_str().unwrap());
+    for (reply, operation, path) in [
+        (edit(&session, "f", "old", "new"), "write", path),
+        (write(&session, "f", "new\n"), "write", path),
+        (write(&session, "new/g", "new\n"), "create", new),
+    ] {
+        assert!(reply.is_error());
+        assert!(reply.text().ends_with(&closing("read-only", operation, path)), "{}", reply.text());
+        assert_eq!(kinds(&reply), json!([[operation, path, "workspace-write", 1]]));
+    }
+    let dry = json!({"file_path": "f", "old_string": "old", "new_string": "new", "dry_run": true});
+    call(&session, "edit", dry).holds("would edit");
+    assert_eq!(crate::names(&world), ["f"]);
+    // What was read stays read when the session may do more.
+    session.request("session.update", json!({"mode": "workspace-write"})).unwrap();
+    edit(&session, "f", "old", "new").holds("1 replacement");
+    world.finish();
+}
+
+#[test]
+fn what_permissions_refuse_is_no_denial() {
+    if rustix::process::geteuid().is_root() {
+        // Root's workers keep what file ownership needs, so that a mode refuses them nothing.
+        return;
+    }
+    let world = World::new();
+    world.setup("mkdir locked; echo x > locked/f; chmod 444 locked/f; chmod 555 locked; echo y > shut; chmod 000 shut");
+    for mode in CONFINED {
+        let session = world.session(mode).open();
+        read(&session, "locked/f");
+        let reply = call(&session, "read", json!({"file_path": "shut"}));
+        crate::fails(
+            &reply,
+            &format!(
+                "{}: cannot read: Permission denied (os error 13)",
+                world.ws().join("shut").display()
+            ),
+        );
+    }
+    let session = opening(&world).open();
+    read(&session, "locked/f");
+    let reply = write(&session, "locked/f", "z");
+    assert!(reply.is_error());
+    reply.lacks("[sandbox").holds("Permission denied");
+    assert_eq!(recorded(&world), Vec::new());
+    world.setup("chmod 755 locked");
+    world.finish();
+}
