@@ -14,14 +14,15 @@
 
 mod figures;
 
-use figures::{Scale, background, commands, finished, idle, observer};
+use figures::{Scale, background, commands, files, finished, idle, observer};
 
 /// Figures by the name by which they can be chosen.
 type Group = (&'static str, fn(Scale));
 
-const GROUPS: [Group; 5] = [
+const GROUPS: [Group; 6] = [
     ("commands", commands::measure),
     ("observer", observer::measure),
+    ("files", files::measure),
     ("background", background::measure),
     ("finished", finished::measure),
     ("idle", idle::measure),

@@ -195,3 +195,42 @@ fn no_path_forges_a_line() {
     assert_eq!(kinds(reply.outcome()), [("create", path.as_str(), 1)], "as data it is as it was");
     world.finish();
 }
+
+/// What each of these cases is refused is told with the mode that refused it.
+#[test]
+fn b009_b016_b020_b025_each_refusal_is_told_by_its_path() {
+    let world = World::new();
+    world.setup("git init -q .; mkdir -p .git/hooks; echo secret > \"$OUT/s\"; echo old > f");
+    let listener = std::os::unix::net::UnixListener::bind(world.out().join("e.sock")).unwrap();
+    let at = |path: std::path::PathBuf| path.display().to_string();
+    let connect = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])";
+    let cases = [
+        (
+            "workspace-write",
+            "echo x > .git/hooks/pre-commit".to_owned(),
+            "create",
+            at(world.ws().join(".git/hooks/pre-commit")),
+        ),
+        ("read-only", "echo new > f".to_owned(), "write", at(world.ws().join("f"))),
+        (
+            "workspace-write",
+            format!("python3 -c '{connect}' \"$OUT/e.sock\""),
+            "connect",
+            at(world.out().join("e.sock")),
+        ),
+        ("workspace-write", "ln \"$OUT/s\" alias".to_owned(), "link", at(world.out().join("s"))),
+    ];
+    for (mode, command, operation, path) in cases {
+        let reply = world.session(mode).open().run(&command);
+        reply.holds(&format!(
+            "[sandbox: file access denied under {mode} mode]\ndenied: {operation} {path}"
+        ));
+        assert_eq!(kinds(reply.outcome()), [(operation, path.as_str(), 1)], "{command}");
+    }
+    drop(listener);
+    assert_eq!(
+        world.native("cat \"$OUT/s\" f; ls .git/hooks/pre-commit alias 2>/dev/null").stdout,
+        "secret\nold\n"
+    );
+    world.finish();
+}

@@ -103,7 +103,8 @@ fn a_closed_session_ends_what_was_left() {
 #[test]
 fn the_end_of_what_was_left_is_told() {
     let world = World::new();
-    let session = world.session("workspace-write").open();
+    let session =
+        world.session("workspace-write").with("options", json!({"loop_detector": false})).open();
     session.run("(while [ ! -e stop ]; do sleep 0.05; done) & exit 5").exits(5);
     world.file("stop", "");
     let told = eventually("it is told", || {

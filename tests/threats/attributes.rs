@@ -97,3 +97,36 @@ os.unlink(IN + "/m4")
     }
     .run();
 }
+
+/// Landlock judges none of these: the observer carries them out on the file that it has judged, or refuses.
+#[test]
+fn m1_m2_m3_nothing_outside_changes_its_metadata() {
+    Attack {
+        setup: r#"rm -rf "$OUT/v" "$OUT/d"; echo x > "$OUT/v"; chmod 600 "$OUT/v"; mkdir -m 700 "$OUT/d"; python3 -c 'import os, sys; os.setxattr(sys.argv[1], "user.kept", b"1")' "$OUT/v""#,
+        steps: r#"
+path, folder, own = OUT + "/v", OUT + "/d", IN + "/m3"
+write(own)
+fd, pinned = os.open(path, os.O_RDONLY), os.open(path, os.O_PATH)
+me = (os.getuid(), os.getgid())
+attempt("chmod", os.chmod, path, 0o777)
+attempt("chmod-folder", os.chmod, folder, 0o777)
+attempt("fchmod", os.fchmod, fd, 0o777)
+attempt("chmod-by-proc", os.chmod, "/proc/self/fd/%d" % pinned, 0o777)
+attempt("fchmodat2", call, 452, fd, b"", 0o777, 0x1000)
+attempt("chown", os.chown, path, *me)
+attempt("lchown", os.lchown, path, *me)
+attempt("fchown", os.fchown, fd, *me)
+attempt("utime", os.utime, path, (1, 1))
+attempt("utime-by-descriptor", os.utime, fd, (2, 2))
+attempt("setxattr", os.setxattr, path, "user.new", b"1")
+attempt("fsetxattr", os.setxattr, fd, "user.new", b"1")
+attempt("removexattr", os.removexattr, path, "user.kept")
+attempt("own", lambda: (os.chmod(own, 0o640), os.utime(own, (1, 1)), os.setxattr(own, "user.new", b"1"), os.unlink(own)))
+"#,
+        victim: r#"stat -c '%a %Y' "$OUT/v" "$OUT/d"; python3 -c 'import os, sys; print(sorted(os.listxattr(sys.argv[1])))' "$OUT/v""#,
+        confined: "chmod EACCES\nchmod-folder EACCES\nfchmod EACCES\nchmod-by-proc EACCES\nfchmodat2 EACCES\nchown EACCES\nlchown EACCES\nfchown EACCES\nutime EACCES\nutime-by-descriptor EACCES\nsetxattr EACCES\nfsetxattr EACCES\nremovexattr EACCES\nown ok",
+        native: "chmod ok\nchmod-folder ok\nfchmod ok\nchmod-by-proc ok\nfchmodat2 ok|ENOSYS\nchown ok\nlchown ok\nfchown ok\nutime ok\nutime-by-descriptor ok\nsetxattr ok\nfsetxattr ok\nremovexattr ok\nown ok",
+        ..Attack::default()
+    }
+    .run();
+}

@@ -102,7 +102,11 @@ fn s10_the_loopback_is_the_sessions_own() {
     .unwrap();
     let outside = line.trim().to_owned();
     world.native(&format!("python3 ask.py {outside}")).succeeded();
-    let session = world.session("workspace-write").with("network", json!("loopback")).open();
+    let session = world
+        .session("workspace-write")
+        .with("network", json!("loopback"))
+        .with("options", json!({"loop_detector": false}))
+        .open();
     session.run(&format!("python3 ask.py {outside}")).exits(1).holds("ConnectionRefusedError");
     let task = session.start("python3 serve.py");
     let port = brattice_tests::eventually("the server tells its port", || {

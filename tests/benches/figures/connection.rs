@@ -51,6 +51,13 @@ impl Connection {
         result
     }
 
+    /// Calls a tool that must do what it is asked.
+    pub(super) fn tool(&mut self, name: &str, arguments: Value) -> Value {
+        let result = self.request("tools.call", json!({"name": name, "arguments": arguments}));
+        assert_eq!(result["isError"], false, "{name}: {result}");
+        result
+    }
+
     /// Starts a command in the background, with these arguments beside it.
     pub(super) fn start(&mut self, mut arguments: Value) -> String {
         arguments["run_in_background"] = json!(true);

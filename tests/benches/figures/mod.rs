@@ -3,6 +3,7 @@
 pub(crate) mod background;
 pub(crate) mod commands;
 mod connection;
+pub(crate) mod files;
 pub(crate) mod finished;
 pub(crate) mod idle;
 pub(crate) mod observer;

@@ -112,7 +112,7 @@ fn checkouts(scale: Scale, world: &World) {
     tell(&format!("`git checkout` of {FILES} files"), compare(world, runs, prepare, command, 1));
 }
 
-/// Builds this repository's client with all that it needs, from sources that are there already.
+/// Builds a package of this repository with all that it needs, from sources that are there already.
 fn builds(scale: Scale, world: &World) {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a workspace");
     let cargo = PathBuf::from(std::env::var_os("CARGO").expect("cargo runs benchmarks"));
@@ -123,7 +123,7 @@ fn builds(scale: Scale, world: &World) {
     let (cargo_home, rustup_home) = (home("CARGO_HOME", ".cargo"), home("RUSTUP_HOME", ".rustup"));
     let command = format!(
         "export CARGO_HOME={} RUSTUP_HOME={} PATH={}:$PATH CARGO_TARGET_DIR={}/target; \
-         cargo build -q --offline --locked -p brattice-client --manifest-path {}/Cargo.toml",
+         cargo build -q --offline --locked -p brattice-protocol --manifest-path {}/Cargo.toml",
         cargo_home.display(),
         rustup_home.display(),
         cargo.parent().expect("a folder").display(),
@@ -136,5 +136,8 @@ fn builds(scale: Scale, world: &World) {
             std::fs::remove_dir_all(&target).expect("what was built can be removed");
         }
     };
-    tell("`cargo build` of the client", compare(world, scale.of(BUILDS), prepare, &command, 1));
+    tell(
+        "`cargo build` of `protocol/` and what it needs",
+        compare(world, scale.of(BUILDS), prepare, &command, 1),
+    );
 }
