@@ -55,6 +55,8 @@ impl From<OpenError> for RpcError {
                 .hint("ask for network \"none\" or \"full\", configure no deny_read, or see brattice doctor"),
             OpenError::Hidden { .. } => wire(ErrorCode::Refused, &error)
                 .hint("name another folder, or narrow deny_read in the configuration"),
+            OpenError::OwnSocket(_) => wire(ErrorCode::Refused, &error)
+                .hint("correct [session] unix_sockets in the configuration"),
             OpenError::NoDevice(_) => wire(ErrorCode::Refused, &error)
                 .hint("correct [session] devices in the configuration"),
             OpenError::Option(fault) => RpcError::new(ErrorCode::Invalid, fault.to_string()),

@@ -63,11 +63,17 @@ fn b081_a_killed_worker_leaves_every_file_whole() {
     let world = World::new();
     let session = opening(&world).open();
     prepare(&world, &session);
-    let pending = session.begin_call(json!({"name": "edit", "arguments": all_files()}));
-    begun(&world);
-    workers(world.supervisor(session.id()).pid).iter().for_each(Process::kill);
-    let reply = session.end(pending);
-    assert!(reply.is_error());
+    // On a busy machine an edit may be over before it is struck.
+    let reply = eventually("an edit is struck", || {
+        let pending = session.begin_call(json!({"name": "edit", "arguments": all_files()}));
+        begun(&world);
+        workers(world.supervisor(session.id()).pid).iter().for_each(Process::kill);
+        let reply = session.end(pending);
+        if !reply.is_error() {
+            prepare(&world, &session);
+        }
+        reply.is_error().then_some(reply)
+    });
     reply.holds("whether the change was made is not known: read the file again");
     // The next call puts in order what was left before it does anything.
     read(&session, "f0").holds("1|");

@@ -159,6 +159,29 @@ fn f15_what_git_would_run_later_is_told_where_it_was_changed() {
     world.finish();
 }
 
+/// The supervisor looks at git's files from outside of the sandbox: what stands there is the command's to choose.
+#[test]
+fn f15_what_stands_in_the_configurations_place_holds_up_nobody_and_tells_nothing() {
+    let world = World::new();
+    world.setup(REPOSITORY);
+    let path = |name: &str| world.ws().join(name).display().to_string();
+    std::fs::write(world.out().join("hidden"), "[alias]\nsecretkey = x\n").unwrap();
+    let session = world.session("workspace-write").open();
+    for place in
+        ["mkfifo .git/config", "ln -s /dev/zero .git/config", "ln -s $OUT/hidden .git/config"]
+    {
+        let told = changes(&session, &format!("rm -f .git/config; {place}"));
+        assert!(
+            !told.is_empty() && told.iter().all(|told| !told.contains("secretkey")),
+            "{told:?}"
+        );
+        session.run(&format!("echo after {place}")).exits(0);
+    }
+    session.run("rm .git/config").exits(0);
+    assert_eq!(changes(&session, "echo ../evil > .git/commondir"), [path(".git/commondir")]);
+    world.finish();
+}
+
 #[test]
 fn f15_hooks_that_nothing_holds_are_told_where_they_were_changed() {
     let world = World::builder().configured("[session]\nnamespaces = \"off\"\n").start();

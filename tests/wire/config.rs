@@ -162,9 +162,11 @@ fn a_faulty_file_is_refused_with_its_place_and_what_was_expected() {
         stderr: format!("bratticed: the configuration {} is faulty: {words}\n", path.display()),
     };
     assert_eq!(
-        refused("[session]\nmode = \"workspace-write\"\nescalation = \"any\"\n"),
+        refused(
+            "[session]\nmode = \"workspace-write\"\n[tools]\nweb_allow = [\"wiki.example:80\"]\n"
+        ),
         told(
-            "line 3, column 1: [session] escalation is not enforced by this version, and a file that sets it is refused"
+            "line 4, column 1: [tools] web_allow is not enforced by this version, and a file that sets it is refused"
         )
     );
     assert_eq!(

@@ -220,7 +220,7 @@ impl Session {
         let spec = TaskSpec {
             task: TaskId::new(format!("files-{number}")),
             profile: held.profile.clone(),
-            layers: self.layers(),
+            layers: self.layers_of(mode),
             program: Program::Argv(words.map(str::to_owned).into()),
             cwd: PathBuf::from("/"),
             environment: Vec::new(),

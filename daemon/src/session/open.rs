@@ -132,6 +132,9 @@ pub(crate) enum OpenError {
     /// Namespaces alone can keep what was asked for, and there are none here.
     #[error("{0}")]
     Namespaces(String),
+    /// A configured socket is the daemon's own.
+    #[error("unix_sockets: {} is the daemon's own, which no command reaches", .0.display())]
+    OwnSocket(PathBuf),
     /// A configured device is something else.
     #[error("devices: {0} is neither a device nor a folder below /dev")]
     NoDevice(String),
@@ -287,7 +290,7 @@ fn prepare(
         deny_read: defaults.deny_read.iter().map(PathBuf::from).collect(),
         namespaces: defaults.namespaces,
         devices: devices(&defaults.devices)?,
-        unix_sockets: defaults.unix_sockets.iter().map(|path| real(path.as_ref())).collect(),
+        unix_sockets: sockets(&defaults.unix_sockets, &grounds.own)?,
     }
     .hiding(&grounds.ceiling.deny_read);
     can_be_held(&profile)?;
@@ -319,6 +322,17 @@ fn prepare(
             Err(FolderError::Make { path, source }.into())
         }
     }
+}
+
+/// The sockets that commands may connect to, without links.
+fn sockets(configured: &[String], own: &OwnPaths) -> Result<Vec<PathBuf>, OpenError> {
+    let is_own =
+        |path: &Path| own.sockets.iter().chain([&own.state]).any(|folder| path.starts_with(folder));
+    let checked = configured.iter().map(|path| match real(path.as_ref()) {
+        path if is_own(&path) => Err(OpenError::OwnSocket(path)),
+        path => Ok(path),
+    });
+    checked.collect()
 }
 
 /// The devices of the setting under their real names, as far as they are there: one file serves several machines.

@@ -11,7 +11,7 @@ use brattice_policy::config::{Setting, Settings};
 use brattice_policy::layer::LayerReport;
 use brattice_policy::{Approval, Escalation, Mode, Profile};
 use brattice_protocol::SessionId;
-use brattice_protocol::session::{self as wire, Counters, Options, SessionSummary};
+use brattice_protocol::session::{self as wire, Options, SessionSummary};
 use brattice_protocol::tools::ToolsChanged;
 use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, watch};
@@ -21,7 +21,7 @@ use crate::audit::Audit;
 use crate::exec::machine;
 use crate::exec::spec::Timestamp;
 use crate::server::Connection;
-use crate::toolset::{LoopDetector, SessionTools, Toolset};
+use crate::toolset::{SessionTools, Toolset};
 
 use super::attention::Attention;
 use super::background::News;
@@ -39,7 +39,7 @@ use super::saved::SavedSession;
 use super::supervision::Supervision;
 use super::task::Task;
 use super::tasks::Tasks;
-use super::turn::{CallFacts, Turn};
+use super::turn::Turn;
 use super::workspace::WorkspaceError;
 
 /// What a session was opened with; none of it changes.
@@ -125,7 +125,7 @@ pub(crate) struct Session {
     pub(super) denials: DenialStore,
     pub(super) files: FileWorkers,
     calls: Arc<Calls>,
-    turn: Mutex<Turn>,
+    pub(super) turn: Mutex<Turn>,
     owner: Mutex<Owner<Arc<Connection>>>,
     pub(super) unfit: Option<WorkspaceError>,
     pub(super) expiry: Expiry,
@@ -283,6 +283,14 @@ impl Session {
         Arc::new(machine().report_for(&self.setup.profile.with_mode(mode), &[]))
     }
 
+    /// The layers that hold a command in this mode, which may be one that a person has allowed.
+    pub(super) fn layers_of(&self, mode: Mode) -> Arc<LayerReport> {
+        match mode == self.bounded().mode {
+            true => self.layers(),
+            false => self.layers_in(mode),
+        }
+    }
+
     /// The layers that hold commands that start now.
     pub(crate) fn layers(&self) -> Arc<LayerReport> {
         self.standing().layers.clone()
@@ -353,34 +361,6 @@ impl Session {
                 return StartError::Stopping;
             }
         }
-    }
-
-    /// Counts a result of `bash` for the turn.
-    pub(crate) fn count_command(&self) {
-        self.current_turn().count_command();
-    }
-
-    /// Counts a result of `read`, `write` or `edit` for the turn.
-    pub(crate) fn count_file_op(&self) {
-        self.current_turn().count_file_op();
-    }
-
-    /// Ends the turn: its counters, which begin again. The person speaks next, so that what they rejected may be asked again.
-    pub(crate) fn turn(&self) -> Counters {
-        self.answers().forget_rejections();
-        self.current_turn().end()
-    }
-
-    /// Compares a call with the one before in this turn: how many in a row are the same, where that is to be told.
-    pub(crate) fn repeated(&self, call: CallFacts<'_>) -> Option<u64> {
-        match self.tools().loops() {
-            LoopDetector::On => self.current_turn().compare(call),
-            LoopDetector::Off => None,
-        }
-    }
-
-    fn current_turn(&self) -> MutexGuard<'_, Turn> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn intake(&self) -> Intake {

@@ -68,7 +68,7 @@ impl Session {
         let spec = TaskSpec {
             task: slot.id(),
             profile,
-            layers: self.layers(),
+            layers: self.layers_of(mode),
             program,
             cwd,
             environment,

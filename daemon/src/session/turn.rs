@@ -10,9 +10,14 @@
 //! Calls are compared by a digest of tool, input and output, so that a turn holds none of them. Which calls are compared
 //! is the tools' to say: one that only waits is expected to find the same again.
 
+use std::sync::{MutexGuard, PoisonError};
+
 use brattice_protocol::session::Counters;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+
+use super::session::Session;
+use crate::toolset::LoopDetector;
 
 /// From how many equal calls in a row on they are told.
 const LOOP: u64 = 3;
@@ -78,6 +83,36 @@ impl CallFacts<'_> {
             hash.update(length.to_le_bytes());
         }
         hash.finalize().into()
+    }
+}
+
+impl Session {
+    /// Counts a result of `bash` for the turn.
+    pub(crate) fn count_command(&self) {
+        self.current_turn().count_command();
+    }
+
+    /// Counts a result of `read`, `write` or `edit` for the turn.
+    pub(crate) fn count_file_op(&self) {
+        self.current_turn().count_file_op();
+    }
+
+    /// Ends the turn: its counters, which begin again. The person speaks next, so that what they rejected may be asked again.
+    pub(crate) fn turn(&self) -> Counters {
+        self.answers().forget_rejections();
+        self.current_turn().end()
+    }
+
+    /// Compares a call with the one before in this turn: how many in a row are the same, where that is to be told.
+    pub(crate) fn repeated(&self, call: CallFacts<'_>) -> Option<u64> {
+        match self.tools().loops() {
+            LoopDetector::On => self.current_turn().compare(call),
+            LoopDetector::Off => None,
+        }
+    }
+
+    fn current_turn(&self) -> MutexGuard<'_, Turn> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

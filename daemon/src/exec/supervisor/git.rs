@@ -4,12 +4,15 @@
 //! Looked at is each root's own git directory. A file is read again only when its identity, size or times are others.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read as _;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brattice_policy::layer::{LayerName, LayerReport, LayerState};
 use brattice_policy::{Mode, Profile, RootKind};
-use rustix::fs::{FileType, Stat};
+use rustix::fs::{FileType, Mode as FileMode, OFlags, Stat};
 
 /// Largest configuration that is read.
 const LARGEST: u64 = 256 << 10;
@@ -74,9 +77,11 @@ impl GitState {
             for name in ["config", "config.worktree"] {
                 self.look(&mut files, folder.join(name), configuration);
             }
+            // Names another folder for configuration and hooks (gitrepository-layout(5)).
+            self.look(&mut files, folder.join("commondir"), place);
             if self.places.hooks == Hooks::Watched {
                 for path in hooks(&folder.join("hooks")) {
-                    self.look(&mut files, path, hook);
+                    self.look(&mut files, path, place);
                 }
             }
         }
@@ -89,7 +94,8 @@ impl GitState {
         path: PathBuf,
         read: fn(&Path, &Stat) -> Vec<(String, String)>,
     ) {
-        let Ok(stat) = rustix::fs::stat(&path) else { return };
+        // A link is what stands there: what it leads to may be hidden from commands.
+        let Ok(stat) = rustix::fs::lstat(&path) else { return };
         let stamp = stamp(&stat);
         let known = self.files.get(&path).filter(|(known, _)| *known == stamp);
         let entries = match known {
@@ -150,15 +156,13 @@ fn hooks(folder: &Path) -> Vec<PathBuf> {
     paths.filter(|path| path.extension().is_none_or(|it| it != "sample")).take(MOST_HOOKS).collect()
 }
 
-fn hook(path: &Path, stat: &Stat) -> Vec<(String, String)> {
+fn place(path: &Path, stat: &Stat) -> Vec<(String, String)> {
     vec![(path.display().to_string(), format!("{:?}", stamp(stat)))]
 }
 
 fn configuration(path: &Path, stat: &Stat) -> Vec<(String, String)> {
     let place = path.display();
-    let is_file = FileType::from_raw_mode(stat.st_mode).is_file();
-    let is_small = u64::try_from(stat.st_size).is_ok_and(|size| size <= LARGEST);
-    match std::fs::read(path).ok().filter(|_| is_file && is_small) {
+    match small_file(path) {
         Some(text) => programs(&String::from_utf8_lossy(&text))
             .into_iter()
             .map(|(key, value)| (format!("{key} in {place}"), value))
@@ -166,6 +170,25 @@ fn configuration(path: &Path, stat: &Stat) -> Vec<(String, String)> {
         // Whatever stands there.
         None => vec![(place.to_string(), format!("{:?}", stamp(stat)))],
     }
+}
+
+/// The content of a small regular file. A command can have put anything there, and put another thing there by now: no link
+/// is followed, nothing is waited for, and no more is read than was asked for.
+fn small_file(path: &Path) -> Option<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let pinned = rustix::fs::open(
+        path,
+        OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC,
+        FileMode::empty(),
+    );
+    let is_file = |fd: &OwnedFd| {
+        rustix::fs::fstat(fd).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_file())
+    };
+    pinned.ok().filter(is_file)?;
+    let file = rustix::fs::open(path, flags | OFlags::CLOEXEC, FileMode::empty()).ok();
+    let mut text = Vec::new();
+    File::from(file.filter(is_file)?).take(LARGEST + 1).read_to_end(&mut text).ok()?;
+    (text.len() as u64 <= LARGEST).then_some(text)
 }
 
 /// The settings of a configuration that name a program, or another configuration (git-config(1)). Values of one name are

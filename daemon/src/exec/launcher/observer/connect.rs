@@ -7,7 +7,7 @@ use brattice_policy::enforce::granted::{AccessFs, Rights};
 use brattice_policy::enforce::seccomp::trap::{Folder, Place};
 use brattice_policy::sys::file::{self, Permission, permits};
 use brattice_policy::{DeniedOperation, LayerName};
-use rustix::fs::{FileType, OFlags};
+use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::Judge;
@@ -42,15 +42,9 @@ fn decide(judge: &Judge, cover: Cover<'_>, caller: Caller<'_>) -> Result<Answer,
         Some(file) => unix_address(&file.fd),
         None => address.bytes().to_vec(),
     };
-    let connected = if may_wait(&socket) {
-        // Others are received meanwhile; where they could not be, nobody may wait.
-        match cover.keep_receiving() {
-            Ok(()) => file::connect(&socket, &bytes),
-            Err(errno) => Err(errno),
-        }
-    } else {
-        file::connect(&socket, &bytes)
-    };
+    // It may take long, whatever the socket's flags said a moment ago: the caller's other threads can change them. Others are
+    // received meanwhile; where they could not be, nobody may wait.
+    let connected = cover.keep_receiving().and_then(|()| file::connect(&socket, &bytes));
     Ok(match connected {
         Ok(()) => Answer::Done(0),
         Err(Errno::PERM) if is_unix && address.abstract_name().is_some() => {
@@ -58,11 +52,6 @@ fn decide(judge: &Judge, cover: Cover<'_>, caller: Caller<'_>) -> Result<Answer,
         }
         Err(errno) => Answer::Fail(errno),
     })
-}
-
-/// Whether connecting may take long: the open file's own flag says so.
-fn may_wait(socket: &OwnedFd) -> bool {
-    rustix::fs::fcntl_getfl(socket).map_or(true, |flags| !flags.contains(OFlags::NONBLOCK))
 }
 
 /// Pins the socket behind a path, or answers.
