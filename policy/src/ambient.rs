@@ -50,14 +50,15 @@ pub const TABLE: &[Ambient] = &[
     row(Some("cargo"), Write, "/.crates2.json", CARGO),
     row(Some("cargo"), Create, "/.cargo", CARGO_HOME),
     row(Some("git"), Link, "/objects/*/*", GIT_CLONE),
-    row(None, Write, "/coredump_filter", JVM),
+    row(None, Write, "/proc/*/coredump_filter", JVM),
     row(None, Create, "/hsperfdata_*", JVM),
     row(None, Remove, "/hsperfdata_*", JVM),
     row(None, Create, "/hsperfdata_*/*", JVM),
     row(None, Remove, "/hsperfdata_*/*", JVM),
     row(None, Call, "/io_uring_setup", IO_URING),
-    row(None, Write, "/oom_score_adj", SCORE),
-    row(None, Write, "/comm", SCORE),
+    row(None, Write, "/proc/*/oom_score_adj", SCORE),
+    row(None, Write, "/proc/*/comm", SCORE),
+    row(None, Write, "/proc/*/task/*/comm", SCORE),
     row(Some("python3"), Create, "/__pycache__", PYTHON),
     row(Some("python"), Create, "/__pycache__", PYTHON),
     row(Some("cargo"), Rename, "/.global-cache*", CARGO),
@@ -104,5 +105,7 @@ mod tests {
         assert!(known("java", Create, "/tmp/hsperfdata_u/17"));
         assert!(!known("java", Create, "/tmp/hsperfdata_u/17/x"));
         assert!(!known("cargo", Write, "/home/u/.cargo/config.toml"));
+        assert!(known("node", Write, "/proc/17/task/18/comm"));
+        assert!(!known("bash", Write, "/usr/local/bin/comm"));
     }
 }

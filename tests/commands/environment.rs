@@ -84,7 +84,7 @@ fn t091_the_daemons_own_processes_need_no_path() {
 }
 
 #[test]
-fn a_shell_keeps_nothing_for_the_next_call_and_no_profile_is_read() {
+fn t092_a_shell_keeps_nothing_for_the_next_call_and_no_profile_is_read() {
     let world = World::new();
     world.setup("echo 'echo from-profile; x=profile' | tee $HOME/.bashrc $HOME/.bash_profile $HOME/.profile > /dev/null");
     let session = world.session("workspace-write").open();

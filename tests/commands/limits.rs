@@ -59,7 +59,7 @@ fn b033_what_was_printed_before_a_deadline_is_kept() {
 }
 
 #[test]
-fn b034_the_limit_that_was_asked_for_is_the_limit() {
+fn b034_t083_the_limit_that_was_asked_for_is_the_limit() {
     let world = World::new();
     let session = world.session("workspace-write").open();
     session.run_for(100_000, "echo A; sleep 3; echo B").exits(0).says("A\nB");

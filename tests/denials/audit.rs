@@ -44,7 +44,7 @@ fn each_kind_is_a_line_and_the_end_of_the_task_has_the_counts() {
         panic!("{:#?}", told[first + 2])
     };
     let repeated = vec![Repeated { number: 1, count: 2 }];
-    let expected = DenialCounts { total: 3, ambient: 0, unobserved: counts.unobserved, repeated };
+    let expected = DenialCounts { total: 3, ambient: 0, unobserved: 0, repeated };
     assert_eq!(*counts, expected);
     world.finish();
 }

@@ -41,10 +41,9 @@ fn so_far(session: &Session, task: &str) -> Vec<u8> {
 /// The launcher of a session's only mode: the one process that its supervisor started itself.
 fn launcher(world: &World, session: &str) -> Process {
     let supervisor = world.supervisor(session).pid;
-    let children = Process::below(supervisor).into_iter();
     let launches =
         |process: &Process| process.parent == supervisor && process.arguments.ends_with(" launch");
-    eventually("a launcher", || children.clone().find(launches))
+    eventually("a launcher", || Process::below(supervisor).into_iter().find(launches))
 }
 
 #[test]

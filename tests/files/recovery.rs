@@ -32,7 +32,7 @@ fn all_files() -> Value {
 }
 
 /// The processes that work on files below a process.
-fn workers(of: u32) -> Vec<Process> {
+pub(crate) fn workers(of: u32) -> Vec<Process> {
     let below = Process::below(of).into_iter();
     below.filter(|process| process.arguments.ends_with(" files")).collect()
 }
@@ -70,6 +70,7 @@ fn b081_a_killed_worker_leaves_every_file_whole() {
         workers(world.supervisor(session.id()).pid).iter().for_each(Process::kill);
         let reply = session.end(pending);
         if !reply.is_error() {
+            is_whole(&world);
             prepare(&world, &session);
         }
         reply.is_error().then_some(reply)
@@ -148,6 +149,8 @@ fn b081_when_all_processes_are_killed_the_next_daemon_leaves_every_file_whole() 
     let supervisor = world.supervisor(session.id());
     let pending = session.begin_call(json!({"name": "edit", "arguments": all_files()}));
     begun(&world);
+    // The worker comes first: it would undo what it has begun.
+    workers(supervisor.pid).iter().for_each(Process::kill);
     world.kill_daemon();
     supervisor.kill();
     drop(pending);

@@ -111,6 +111,17 @@ fn what_a_rule_asks_about_runs_once_a_person_has_allowed_it_and_in_the_sessions_
 }
 
 #[test]
+fn what_a_rule_asks_about_runs_in_a_login_shell_too() {
+    let world = configured(&RULES.replace("npm", "echo")).start();
+    let opening = world.session("workspace-write").with("toolset", json!("glrs"));
+    let session = opening.answering().open();
+    let call = session.begin(json!({"command": "echo publish; shopt -q login_shell"}));
+    session.question().choose(ApprovalChoice::AllowOnce);
+    session.end(call).exits(0).holds("publish");
+    world.finish();
+}
+
+#[test]
 fn what_is_to_be_asked_about_is_refused_while_nobody_can_be_asked() {
     let asked = |approval: &str| {
         let world = configured(&format!("[session]\napproval = \"{approval}\"\n{RULES}")).start();

@@ -127,7 +127,7 @@ fn b011_no_file_is_left_wherever_a_kill_strikes() {
                 }
             }
             if victim == "launcher" {
-                // Its commands are a domain below it and go on.
+                // The session outlives it, and what stands in its folders with it.
                 session.request("session.close", json!({})).unwrap();
             }
             world.is_quiet();

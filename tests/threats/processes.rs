@@ -140,7 +140,7 @@ for pid in map(int, sys.argv[1:]):
 }
 
 #[test]
-fn p26_a_broadcast_hits_the_commands_own_processes_only() {
+fn p26_t028_a_broadcast_hits_the_commands_own_processes_only() {
     let world = World::new();
     let mut bystander = Bystander::start();
     // Never broadcasts where a process outside could be hit: then the sandbox is broken, and the test says so.

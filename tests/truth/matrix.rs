@@ -151,6 +151,10 @@ fn compare(cases: &[Case], native: &BTreeMap<usize, i32>, seen: &[Seen]) -> Faul
             (true, 0) => faults.missed.push(told()),
             _ => faults.idle.push(told()),
         }
+        let is_landlocks = [libc_errno::EACCES, libc_errno::EXDEV].contains(&seen.errno);
+        if is_refused && !is_landlocks {
+            faults.errnos.push(told());
+        }
         if native != 0 && seen.errno != native && !loses(case, native, seen.errno) {
             faults.errnos.push(told());
         }

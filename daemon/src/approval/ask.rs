@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use brattice_policy::Mode;
+use brattice_policy::{Approval as Asking, Mode};
 use brattice_protocol::approval::{ApprovalAnswer, ApprovalOutcome, ApprovalRequest, MAX_REASON};
 use brattice_protocol::audit::{Actor, Event};
 use brattice_protocol::hello::Answers;
@@ -137,6 +137,10 @@ pub(crate) async fn ask(
     let approval = Approval::asked(asker, subject.clone(), choices, Instant::now() + ttl);
     let settled = desk.put(request.clone(), approval, clients.clone());
     let settled = settled.inspect_err(|_| session.audit().record(&unopened(&request)))?;
+    // Since it was looked for, approvals may have been switched off: before the question was put, nothing ended it.
+    if session.latitude().approval == Asking::Never {
+        desk.end(&request.id, Ending::Silenced, Actor::Daemon);
+    }
     // Dropped at the end, it waits for no answer any more.
     let mut asking = JoinSet::new();
     for client in clients {

@@ -25,7 +25,7 @@ use super::message::{
     Answer, Barrier, QueryFault, ReadFile, Refused, Request, Standing, Target, ToWorker,
 };
 
-/// Calls that run at the same time; the next one waits in the socket.
+/// Calls that are worked on at the same time; the next one waits.
 const MOST_CALLS: usize = 16;
 
 /// How long another writer of the same folder is waited for.
@@ -33,11 +33,19 @@ const LOCK_WAIT: Duration = Duration::from_secs(10);
 
 /// What the threads share.
 struct Shared {
-    /// Calls that run, each with what stops it.
-    running: Mutex<HashMap<u64, Flags>>,
-    /// One of them ended.
-    ended: Condvar,
+    calls: Mutex<Calls>,
+    /// One of them ended, or was withdrawn.
+    changed: Condvar,
     answers: Mutex<UnixStream>,
+}
+
+/// The calls that have come and are not answered.
+#[derive(Default)]
+struct Calls {
+    /// Each with what stops it.
+    flags: HashMap<u64, Flags>,
+    /// How many are being worked on.
+    working: usize,
 }
 
 /// What stops a call: each engine has a flag of its own kind.
@@ -60,27 +68,30 @@ pub(crate) fn main() -> ExitCode {
 }
 
 fn serve() -> io::Result<()> {
-    let mut calls = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let answers = Mutex::new(calls.try_clone()?);
-    let shared = Arc::new(Shared { running: Mutex::default(), ended: Condvar::new(), answers });
-    while let Some(message) = frame::receive::<ToWorker>(&mut calls)? {
+    let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let answers = Mutex::new(socket.try_clone()?);
+    let shared = Arc::new(Shared { calls: Mutex::default(), changed: Condvar::new(), answers });
+    let heard = hear(&mut socket, &shared);
+    // However it ended, nobody hears the answers any more; what a call has begun it undoes.
+    shared.withdraw_all();
+    heard
+}
+
+/// Takes calls until the daemon's end closes. It never waits for one, so that each can be withdrawn.
+fn hear(socket: &mut UnixStream, shared: &Arc<Shared>) -> io::Result<()> {
+    while let Some(message) = frame::receive::<ToWorker>(socket)? {
         match message {
-            ToWorker::Cancel { id } => {
-                if let Some(flags) = lock(&shared.running).get(&id) {
-                    flags.raise();
-                }
-            }
+            ToWorker::Cancel { id } => shared.withdraw(id),
             ToWorker::Call { id, request } => {
-                let flags = shared.begin(id);
+                let flags = lock(&shared.calls).flags.entry(id).or_default().clone();
                 let own = shared.clone();
-                let work = move || own.answer(id, request, &flags);
-                thread::Builder::new().name("call".to_owned()).spawn(work)?;
+                let work = move || own.work(id, request, &flags);
+                if thread::Builder::new().name("call".to_owned()).spawn(work).is_err() {
+                    shared.tell(id, Answer::Broken);
+                }
             }
         }
     }
-    // Nobody hears the answers any more.
-    lock(&shared.running).values().for_each(Flags::raise);
-    shared.settle();
     Ok(())
 }
 
@@ -89,35 +100,47 @@ impl Flags {
         self.files.cancel();
         self.search.cancel();
     }
+
+    fn is_raised(&self) -> bool {
+        self.search.is_cancelled()
+    }
 }
 
 impl Shared {
-    /// Waits for room for another call.
-    fn begin(&self, id: u64) -> Flags {
-        let running = lock(&self.running);
-        let is_full = |running: &mut HashMap<u64, Flags>| running.len() >= MOST_CALLS;
-        let mut running =
-            self.ended.wait_while(running, is_full).unwrap_or_else(PoisonError::into_inner);
-        running.entry(id).or_default().clone()
-    }
-
-    /// Waits until no call runs any more: what one has begun it undoes.
-    fn settle(&self) {
-        let running = lock(&self.running);
-        let waited = self.ended.wait_while(running, |running| !running.is_empty());
-        drop(waited.unwrap_or_else(PoisonError::into_inner));
-    }
-
-    fn answer(&self, id: u64, request: Request, flags: &Flags) {
+    /// Works on a call once there is room, or at once where it was withdrawn: it then does next to nothing.
+    fn work(&self, id: u64, request: Request, flags: &Flags) {
+        let waits = |calls: &mut Calls| calls.working >= MOST_CALLS && !flags.is_raised();
+        let calls = self.changed.wait_while(lock(&self.calls), waits);
+        calls.unwrap_or_else(PoisonError::into_inner).working += 1;
         let answer = catch_unwind(AssertUnwindSafe(|| answer(request, flags)));
-        let answer = answer.unwrap_or(Answer::Broken);
+        lock(&self.calls).working -= 1;
+        self.tell(id, answer.unwrap_or(Answer::Broken));
+    }
+
+    fn tell(&self, id: u64, answer: Answer) {
         let told = frame::frame(&(id, answer)).or_else(|_| frame::frame(&(id, Answer::Broken)));
         if let Ok(told) = told {
             // A daemon that is gone is seen by the thread that reads.
             lock(&self.answers).write_all(&told).ok();
         }
-        lock(&self.running).remove(&id);
-        self.ended.notify_all();
+        lock(&self.calls).flags.remove(&id);
+        self.changed.notify_all();
+    }
+
+    fn withdraw(&self, id: u64) {
+        if let Some(flags) = lock(&self.calls).flags.get(&id) {
+            flags.raise();
+        }
+        self.changed.notify_all();
+    }
+
+    /// Withdraws all, and waits until none is left.
+    fn withdraw_all(&self) {
+        let calls = lock(&self.calls);
+        calls.flags.values().for_each(Flags::raise);
+        self.changed.notify_all();
+        let ended = self.changed.wait_while(calls, |calls| !calls.flags.is_empty());
+        drop(ended.unwrap_or_else(PoisonError::into_inner));
     }
 }
 

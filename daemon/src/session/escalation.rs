@@ -147,7 +147,7 @@ impl Session {
             Authority::Session => return Ok((self.profile(), self.leftover_rule())),
             Authority::Permit { permit, to } => (permit, to),
         };
-        let (Program::Bash(command), Some(call)) = (program, call) else {
+        let (Program::Bash(command) | Program::Login(command), Some(call)) = (program, call) else {
             return Err(StartError::NotPermitted(ClaimRefused::Other));
         };
         let folder = self.look(cwd).await;

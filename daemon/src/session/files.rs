@@ -181,8 +181,8 @@ impl Session {
     }
 
     async fn file_worker(&self, mode: Mode) -> Result<Client, FilesError> {
-        let held = self.held_by(mode).await?;
         let mut workers = self.files.of_mode.lock().await;
+        let held = self.held_by(mode).await?;
         let serves = |worker: &&Worker| !worker.client.is_gone() && worker.held == held;
         if let Some(worker) = workers.get(&mode).filter(serves) {
             return Ok(worker.client.clone());

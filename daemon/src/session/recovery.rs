@@ -7,9 +7,11 @@
 //! session closes ──► before its folder, and the journal in it, is removed
 //! ```
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use brattice_files::{Recovered, State};
 use brattice_policy::Mode;
 use brattice_policy::profile::JOURNAL;
 
@@ -35,7 +37,11 @@ pub(super) fn is_unfinished(folder: &SessionFolder) -> bool {
 }
 
 fn has_entries(folder: &Path) -> bool {
-    std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
+    match std::fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_some(),
+        // What cannot be looked at is not taken for nothing.
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    }
 }
 
 impl Session {
@@ -50,7 +56,7 @@ impl Session {
                 let journal = journal.clone();
                 move || has_entries(&journal)
             };
-            if self.shared.workers.run(Lane::State, look).await.unwrap_or(false) {
+            if self.shared.workers.run(Lane::State, look).await.unwrap_or(true) {
                 unfinished.push((mode, journal));
             }
         }
@@ -106,11 +112,37 @@ impl Session {
                 {
                     tokio::time::sleep(PAUSE).await;
                 }
-                Answer::Recovered(Err(fault)) => {
-                    tracing::warn!(session = %self.id(), %fault, "the journal of file changes cannot be read");
+                answer => {
+                    self.tell_recovered(&journal, answer);
                     return Ok(());
                 }
-                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// What is not as it was, or as it was to become, is told by its name.
+    fn tell_recovered(&self, journal: &Path, answer: Answer) {
+        let (session, journal) = (self.id(), journal.display());
+        let recovery = match answer {
+            Answer::Recovered(Ok(recovery)) => recovery,
+            Answer::Recovered(Err(fault)) => {
+                return tracing::warn!(%session, %fault, "the journal of file changes cannot be read");
+            }
+            _ => return tracing::error!(%session, %journal, "a recovery of file changes failed"),
+        };
+        if recovery.live > 0 {
+            tracing::warn!(%session, %journal, "file changes of a process that does not end are left");
+        }
+        for Recovered { path, state } in recovery.files {
+            let path = path.display();
+            match state {
+                State::Old | State::New => {}
+                State::Foreign { kept } => {
+                    tracing::warn!(%session, %path, ?kept, "a file whose change was interrupted was changed by others, and is left");
+                }
+                State::Unfinished { errno } => {
+                    tracing::error!(%session, %path, %errno, "a file whose change was interrupted could not be put in order");
+                }
             }
         }
     }

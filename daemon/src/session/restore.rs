@@ -64,6 +64,9 @@ pub(super) enum Restored {
 /// Why nothing could be made of a folder, which is left as it is.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum RestoreError {
+    /// Its session was closed, and changes of files are not put in order.
+    #[error("{} holds changes of files that were interrupted in a session that is closed: look at its journals, and remove it", folder.display())]
+    Unfinished { folder: std::path::PathBuf },
     /// What is written in it cannot be read.
     #[error("cannot read what is written in {}", folder.display())]
     Read { folder: std::path::PathBuf, source: io::Error },
@@ -94,22 +97,26 @@ pub(super) async fn restore(
     let saved =
         shared.workers.run(Lane::State, move || Saved::read(&path)).await?.map_err(fault)?;
     let found = find(&shared, &folder).await?;
+    let at = folder.clone();
+    let unfinished = shared.workers.run(Lane::State, move || is_unfinished(&at)).await?;
     let saved = match saved {
         Saved::Open(saved) => saved,
+        Saved::Closed(_) if unfinished => {
+            return Err(RestoreError::Unfinished { folder: folder.path().to_owned() });
+        }
         Saved::Closed(saved) => {
             return go_on_closing(&grounds, &shared, saved, folder, found).await;
         }
         Saved::Nothing => return remove(&shared, folder).await,
     };
     let records = records(&shared, &folder).await?;
-    let at = folder.clone();
-    let unfinished = shared.workers.run(Lane::State, move || is_unfinished(&at)).await?;
     let (link, handover) = match found {
         Found::Live(supervisor, handover) => {
             shared.know(&supervisor);
             (Link::Live(supervisor), handover)
         }
-        Found::Retired(Retired { is_expired: true, .. }) => {
+        // Where there is something to put in order it is a session once more, until nobody resumes it.
+        Found::Retired(Retired { is_expired: true, .. }) if !unfinished => {
             let told = (saved.session, "nobody has taken it over in time");
             return end(&shared, folder, records, told).await;
         }

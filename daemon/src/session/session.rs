@@ -285,15 +285,15 @@ impl Session {
 
     /// The layers that hold a command in this mode, which may be one that a person has allowed.
     pub(super) fn layers_of(&self, mode: Mode) -> Arc<LayerReport> {
-        match mode == self.bounded().mode {
-            true => self.layers(),
-            false => self.layers_in(mode),
+        match self.bounded() {
+            standing if standing.mode == mode => standing.layers,
+            _ => self.layers_in(mode),
         }
     }
 
     /// The layers that hold commands that start now.
     pub(crate) fn layers(&self) -> Arc<LayerReport> {
-        self.standing().layers.clone()
+        self.bounded().layers
     }
 
     /// How it is told to its client.

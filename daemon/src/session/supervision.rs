@@ -28,6 +28,7 @@ use super::command::StartError;
 use super::environment;
 use super::layers;
 use super::open::Grounds;
+use super::recovery::is_unfinished;
 use super::registry::Shared;
 use super::saved::begin_closing;
 use super::session::{Intake, Session, Setup};
@@ -193,6 +194,14 @@ impl Session {
             tracing::error!(session = %self.id(), "closed while a call had no answer yet");
         }
         let folder = self.setup.folder.clone();
+        let look = {
+            let folder = folder.clone();
+            move || is_unfinished(&folder)
+        };
+        if self.shared.workers.run(Lane::State, look).await.unwrap_or(true) {
+            let folder = folder.path().display();
+            return tracing::error!(session = %self.id(), %folder, "session closed; its folder is left, for changes of files in it could not be put in order");
+        }
         match self.shared.workers.run(Lane::Trees, move || folder.remove()).await {
             Ok(Ok(())) => tracing::info!(session = %self.id(), "session closed"),
             Ok(Err(error)) => {

@@ -85,6 +85,22 @@ pub(crate) struct TaskRules {
     pub(crate) detail: Detail,
 }
 
+impl OutputRules {
+    /// As the command printed it, of which a stream's worth is kept.
+    pub(super) const VERBATIM: OutputRules = OutputRules {
+        kept_bytes: 64_000,
+        nul: Nul::Verbatim,
+        terminal: Terminal::Verbatim,
+        words: "Carriage returns, escape sequences and other control characters are kept as the command printed them.",
+    };
+}
+
+impl FileRules {
+    /// Of a toolset without tools for files: nothing is shown by them.
+    pub(super) const WITHOUT_TOOLS: FileRules =
+        FileRules { shown: Shown::Numbered, detail: Detail::Plain };
+}
+
 impl TaskRules {
     /// Of a toolset without the tools for tasks: a client may still start some, whose ends are told.
     pub(super) const WITHOUT_TOOLS: TaskRules = TaskRules {

@@ -8,8 +8,8 @@ use std::time::Duration;
 use brattice_protocol::session::ToolsetName;
 
 use super::definition::{
-    BackgroundLimit, CallTimes, Detail, FileRules, Nul, OutputRules, Shown, TaskRules, Terminal,
-    TimeLimits, TimeRules, ToolRules, Toolset, UnknownArguments,
+    BackgroundLimit, CallTimes, Detail, FileRules, OutputRules, Shown, TaskRules, TimeLimits,
+    TimeRules, ToolRules, Toolset, UnknownArguments,
 };
 use super::options::SessionOption;
 use super::parameter::files::{
@@ -90,13 +90,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
         hint: DenialHint::Told,
     },
     streams: Streams::Separate,
-    output: OutputRules {
-        kept_bytes: 64_000,
-        nul: Nul::Verbatim,
-        terminal: Terminal::Verbatim,
-        words: "Carriage returns, escape sequences and other control characters are kept as the command printed \
-                them.",
-    },
+    output: OutputRules::VERBATIM,
     approvals: Choices::OnceOrNot,
     cap: ResultCap::None,
     loops: LoopDetector::Off,

@@ -6,8 +6,8 @@ use std::time::Duration;
 use brattice_protocol::session::ToolsetName;
 
 use super::definition::{
-    CallTimes, Detail, FileRules, Nul, OutputRules, Shown, TaskRules, Terminal, TimeLimits,
-    TimeRules, ToolRules, Toolset, UnknownArguments,
+    CallTimes, FileRules, OutputRules, TaskRules, TimeLimits, TimeRules, ToolRules, Toolset,
+    UnknownArguments,
 };
 use super::options::SessionOption;
 use super::parameter::COMMAND;
@@ -44,14 +44,8 @@ pub(super) static TOOLSET: Toolset = Toolset {
         hint: DenialHint::Withheld,
     },
     streams: Streams::Merged,
-    output: OutputRules {
-        kept_bytes: 64_000,
-        nul: Nul::Verbatim,
-        terminal: Terminal::Verbatim,
-        words: "Carriage returns, escape sequences and other control characters are kept as the command printed \
-                them.",
-    },
-    files: FileRules { shown: Shown::Numbered, detail: Detail::Plain },
+    output: OutputRules::VERBATIM,
+    files: FileRules::WITHOUT_TOOLS,
     approvals: Choices::ForSessionToo,
     cap: ResultCap::Characters(8_000, CutLine::OutputTruncated),
     loops: LoopDetector::On,

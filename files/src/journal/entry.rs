@@ -124,8 +124,11 @@ pub(crate) fn found(text: &[u8]) -> Option<Found> {
         let entry = entry(line)?;
         found.files.push(FoundFile { entry, made: None, is_saved: false });
     }
+    // A mark that cannot be read was torn, as one that is cut off: what stands before it holds.
     for line in lines {
-        apply(&mut found, line)?;
+        if apply(&mut found, line).is_none() {
+            break;
+        }
     }
     Some(found)
 }
@@ -227,6 +230,12 @@ mod tests {
         let cut = format!("{text}commi");
         assert_eq!(
             found(cut.as_bytes()),
+            Some(Found { files: files.clone(), is_committed: false })
+        );
+        // Nor is one that is no mark, with what follows it.
+        let torn = format!("{text}made 9 1 1 1 1\n{}", line(Mark::Commit));
+        assert_eq!(
+            found(torn.as_bytes()),
             Some(Found { files: files.clone(), is_committed: false })
         );
         let committed = text + &line(Mark::Commit);

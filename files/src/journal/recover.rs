@@ -19,6 +19,9 @@ use crate::place::{Step, enter, listed};
 /// Names of a folder that are looked through for one that was renamed.
 const LOOKED_AT: usize = 10_000;
 
+/// Bytes that a record has at most: some thousand files, with their paths.
+const LARGEST_RECORD: u64 = 16 << 20;
+
 /// What a recovery found.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Recovery {
@@ -52,7 +55,7 @@ pub enum State {
         kept: Option<PathBuf>,
     },
     /// Its folder was not found where it was nor under another name beside that, or the kernel refused. The record is kept, and
-    /// the next recovery tries again.
+    /// the next recovery tries again. The path is the record's where that is what cannot be read.
     Unfinished {
         /// The kernel's answer.
         #[serde(with = "crate::shown::errno")]
@@ -72,7 +75,11 @@ pub fn recover(journal: &Path) -> Result<Recovery, Fault> {
     let folder = fs::open(journal, flags, Mode::empty()).map_err(failed)?;
     let mut recovery = Recovery::default();
     for id in ids(&folder).map_err(failed)? {
-        one(journal, &folder, &id, &mut recovery).map_err(failed)?;
+        // What cannot be read keeps no other record from its turn, and is kept itself.
+        if let Err(errno) = one(journal, &folder, &id, &mut recovery) {
+            let path = journal.join(record::file_name(&id));
+            recovery.files.push(Recovered { path, state: State::Unfinished { errno } });
+        }
     }
     Ok(recovery)
 }
@@ -106,10 +113,14 @@ fn one(journal: &Path, folder: &OwnedFd, id: &str, recovery: &mut Recovery) -> R
         }
         Err(errno) => return Err(errno),
     }
-    if fs::fstat(&file)?.st_nlink == 0 {
+    let status = fs::fstat(&file)?;
+    if status.st_nlink == 0 {
         return Ok(());
     }
-    let Some(found) = entry::found(&content::all(&file)?) else {
+    // What is larger is no record of ours, and is not read.
+    let is_possible = u64::try_from(status.st_size).is_ok_and(|size| size <= LARGEST_RECORD);
+    let text = if is_possible { content::all(&file)? } else { Vec::new() };
+    let Some(found) = entry::found(&text) else {
         return record::remove(folder, id, 0);
     };
     let states = put_in_order(journal, folder, id, &found)?;

@@ -92,6 +92,10 @@ fn what_is_no_record_is_harmless() {
     {
         fs::write(folder.journal().join(name), text).unwrap();
     }
+    // A terabyte, all of it a hole: nobody could hold what it reads as.
+    let huge = fs::File::create(folder.journal().join("d.journal")).unwrap();
+    huge.set_len(1 << 40).unwrap();
     assert_eq!(state(&folder), []);
+    assert_eq!(fs::read_dir(folder.journal()).unwrap().count(), 0);
     assert_eq!(folder.names(), Vec::<String>::new());
 }

@@ -56,8 +56,13 @@ impl Prompt {
         let offers_session = asked.request.offers(ApprovalChoice::AllowAlways);
         let choices = if offers_session { "y once, a for this session, N" } else { "y/N" };
         let style = Style::of_stdout();
-        // Before the question is shown. Where standard input is no terminal any more the read says so.
-        tcflush(io::stdin(), QueueSelector::IFlush).ok();
+        // Before the question is shown: a yes must not be older than what it is to.
+        if let Err(errno) = tcflush(io::stdin(), QueueSelector::IFlush) {
+            asked.answer(&ApprovalAnswer::Cancelled).await;
+            return print(format!(
+                "nobody can be asked here: the terminal's input cannot be cleared: {errno}\n"
+            ));
+        }
         print(format!("{}Allow? [{choices}] ", question(&asked.request, style)))?;
         let typed = read_line();
         let answered = tokio::select! {

@@ -10,7 +10,6 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brattice_policy::layer::{LayerName, LayerReport, LayerState};
 use brattice_policy::{Mode, Profile, RootKind};
 use rustix::fs::{FileType, Mode as FileMode, OFlags, Stat};
 
@@ -29,63 +28,39 @@ type Stamp = (u64, u64, i64, u32, (i64, u64), (i64, u64));
 /// What is looked at of a file: what it is called in a result, and what it says.
 type Entries = Arc<Vec<(String, String)>>;
 
-/// Where a profile's commands can change what git runs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Places {
-    folders: Vec<PathBuf>,
-    hooks: Hooks,
-}
-
-/// Whether the hooks are looked at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Hooks {
-    /// They cannot be changed.
-    #[default]
-    Held,
-    Watched,
-}
-
 /// What git would run, at one moment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct GitState {
-    places: Places,
+    /// Where the profile's commands can change it.
+    folders: Vec<PathBuf>,
     files: BTreeMap<PathBuf, (Stamp, Entries)>,
 }
 
 impl GitState {
     /// As it is now.
-    pub(super) fn of(profile: &Profile, layers: &LayerReport) -> Self {
-        let is_held = |layer: &brattice_policy::Layer| {
-            layer.name == LayerName::Namespaces && layer.state == LayerState::On
-        };
-        let hooks = match layers.layers.iter().any(is_held) {
-            true => Hooks::Held,
-            false => Hooks::Watched,
-        };
+    pub(super) fn of(profile: &Profile) -> Self {
         let folders = match profile.mode {
             Mode::ReadOnly => Vec::new(),
             Mode::WorkspaceWrite | Mode::DangerFullAccess => folders(profile),
         };
-        let nothing = GitState { places: Places { folders, hooks }, files: BTreeMap::new() };
-        nothing.again()
+        GitState { folders, files: BTreeMap::new() }.again()
     }
 
     /// As it is now, read anew as far as it differs.
     pub(super) fn again(&self) -> Self {
         let mut files = BTreeMap::new();
-        for folder in &self.places.folders {
+        for folder in &self.folders {
             for name in ["config", "config.worktree"] {
                 self.look(&mut files, folder.join(name), configuration);
             }
             // Names another folder for configuration and hooks (gitrepository-layout(5)).
             self.look(&mut files, folder.join("commondir"), place);
-            if self.places.hooks == Hooks::Watched {
-                for path in hooks(&folder.join("hooks")) {
-                    self.look(&mut files, path, place);
-                }
+            // Looked at where they are held as well: what nobody can change is never told.
+            for path in hooks(&folder.join("hooks")) {
+                self.look(&mut files, path, place);
             }
         }
-        GitState { places: self.places.clone(), files }
+        GitState { folders: self.folders.clone(), files }
     }
 
     fn look(
@@ -243,10 +218,35 @@ fn header(line: &str) -> Option<(String, &str)> {
 /// Whether git starts what a setting says, or reads on there.
 fn is_program(key: &str) -> bool {
     const SECTIONS: [&str; 6] = ["alias", "credential", "filter", "include", "includeif", "pager"];
-    const CORE: [&str; 7] =
-        ["hookspath", "fsmonitor", "sshcommand", "askpass", "editor", "pager", "gitproxy"];
-    const LAST: [&str; 7] =
-        ["textconv", "command", "driver", "program", "external", "cmd", "packobjectshook"];
+    const CORE: [&str; 8] = [
+        "hookspath",
+        "fsmonitor",
+        "sshcommand",
+        "askpass",
+        "editor",
+        "pager",
+        "gitproxy",
+        "alternaterefscommand",
+    ];
+    const LAST: [&str; 17] = [
+        "textconv",
+        "command",
+        "driver",
+        "program",
+        "external",
+        "cmd",
+        "packobjectshook",
+        "difffilter",
+        "defaultkeycommand",
+        "recentobjectshook",
+        "uploadpack",
+        "receivepack",
+        "vcs",
+        "update",
+        "path",
+        "templatedir",
+        "smtpserver",
+    ];
     let section = key.split('.').next().unwrap_or_default();
     let name = key.rsplit('.').next().unwrap_or_default();
     SECTIONS.contains(&section)

@@ -6,7 +6,6 @@
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -84,18 +83,21 @@ fn is_daemon(socket: &OwnedFd) -> bool {
     }
 }
 
-/// Every supervisor of this program, whichever session it has, for no command of any session is a daemon.
+/// Every supervisor, whichever session it has and whatever version it is of, for no command of any session is a daemon.
 struct Kin;
 
 impl server::Descent for Kin {
     fn is_supervisor(&self, pid: u32) -> bool {
-        let identity = |process: &str| {
-            let file = std::fs::metadata(format!("/proc/{process}/exe")).ok()?;
-            Some((file.dev(), file.ino()))
+        // By its name: a supervisor may be of an earlier program than this one. What cannot be seen is taken for one.
+        let name = |process: &str| {
+            let path = std::fs::read_link(format!("/proc/{process}/exe")).ok()?;
+            let name = path.file_name()?.to_string_lossy().into_owned();
+            Some(name.strip_suffix(" (deleted)").map(str::to_owned).unwrap_or(name))
         };
         let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let role = words.split(|byte| *byte == 0).nth(1);
-        role == Some(b"supervise") && identity(&pid.to_string()) == identity("self")
+        let other = name(&pid.to_string());
+        role == Some(b"supervise") && (other.is_none() || other == name("self"))
     }
 }
 

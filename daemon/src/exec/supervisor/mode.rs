@@ -171,7 +171,7 @@ impl Mode {
         reactor.watch(&zygote.peer, Source::Zygote(index)).map_err(descriptors)?;
         let machine = Machine::probe();
         let report = Arc::new(machine.report_for(&profile, &[]));
-        let git = GitState::of(&profile, &report);
+        let git = GitState::of(&profile);
         let mut mode = Mode {
             profile,
             machine,
@@ -292,7 +292,7 @@ impl Mode {
         }
         if !namespaces.unheld.is_empty() {
             self.report = Arc::new(self.machine.report_for(&self.profile, &namespaces.unheld));
-            self.git = GitState::of(&self.profile, &self.report);
+            self.git = GitState::of(&self.profile);
         }
         self.loopback.append(&mut namespaces.loopback);
         self.is_retired |= self.launcher.is_closed || self.zygote.is_closed;

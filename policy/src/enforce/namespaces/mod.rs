@@ -102,11 +102,7 @@ pub fn enter(
     shared_memory::place()?;
     let loopback = match (profile.network, loopback) {
         (Network::Full, _) => Ok(Vec::new()),
-        // Seccomp leaves no socket to use; where this second wall cannot be had, the first one stands.
-        (Network::None, _) => {
-            network::none();
-            Ok(Vec::new())
-        }
+        (Network::None, _) => network::none().map(|()| Vec::new()),
         (Network::Loopback, Some(loopback)) => loopback.enter().map(|()| Vec::new()),
         (Network::Loopback, None) => network::loopback().and_then(|()| network::hand_out(right)),
     };

@@ -27,10 +27,12 @@ const LOOPBACK: i32 = 1;
 /// `IFF_UP`, linux/if.h.
 const UP: u32 = 1;
 
-/// Leaves the network for one with nothing in it, where that can be had.
-pub(super) fn none() {
-    // Its caller says what holds where it cannot.
-    unshare_network().ok();
+/// Leaves the network for one with nothing in it.
+///
+/// # Errors
+/// The kernel's answer.
+pub(super) fn none() -> Result<(), Errno> {
+    unshare_network()
 }
 
 /// The descriptors of the network that this process is in, for [`Loopback::of`].

@@ -184,6 +184,8 @@ impl Parser<'_, '_> {
                 }
             }
             Some(b'0'..=b'9' | b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') => self.skip(1)?,
+            // What stands on the next line may belong to it.
+            Some(b'\\') if self.after(1) == Some(b'\n') => return Err(Unclear::Syntax),
             _ => {
                 read.push(b'$');
                 return Ok(());
@@ -206,6 +208,11 @@ impl Parser<'_, '_> {
                 match parser.peek() {
                     None => return Err(Unclear::Syntax),
                     Some(b'}') => return parser.skip(1),
+                    // `${x@P}` is expanded once more, as a prompt is.
+                    Some(b'@') if parser.after(1) == Some(b'P') => {
+                        parser.script.is_unclear(Unclear::Code);
+                        parser.skip(2)?;
+                    }
                     Some(b'\\') => parser.skip(2)?,
                     // Within double quotes it depends on the operator whether this is a quote.
                     Some(b'\'') if quoting == Quoting::Quoted => return Err(Unclear::Syntax),

@@ -13,10 +13,22 @@ struct Reading {
     /// Whether something stands before the first word, which then is no reserved one.
     is_begun: bool,
     input: Input,
+    /// What the number means that stands at the redirection which follows.
+    descriptor: Descriptor,
     /// Where another command begins for shells to which `&>` is `&` and `>`.
     split_at: Option<usize>,
     /// How many here-documents of earlier commands of the line are still to be read.
     documents: usize,
+}
+
+/// The descriptor before a redirection.
+#[derive(Default)]
+enum Descriptor {
+    /// None: the operator tells which it is.
+    #[default]
+    Unsaid,
+    StandardInput,
+    Other,
 }
 
 impl Parser<'_, '_> {
@@ -60,21 +72,27 @@ impl Parser<'_, '_> {
     fn redirected(&mut self, reading: &mut Reading) -> Parsed {
         reading.is_begun = true;
         let input = self.redirection()?;
-        if input != Input::Inherited {
-            reading.input = input;
+        match std::mem::take(&mut reading.descriptor) {
+            // `0>&3` makes an input of whatever that is.
+            Descriptor::StandardInput if input == Input::Inherited => {
+                reading.input = Input::Unknown;
+            }
+            Descriptor::Unsaid if input == Input::Inherited => {}
+            Descriptor::Unsaid | Descriptor::StandardInput => reading.input = input,
+            Descriptor::Other => {}
         }
         Ok(())
     }
 
     /// Adds a word, unless it is an assignment or the number of a descriptor.
-    fn add(&self, reading: &mut Reading, word: Word) {
-        let is_redirected = matches!(self.peek(), Some(b'<' | b'>'));
-        let is_descriptor = word.is_plain
-            && word.literal().is_some_and(|text| {
-                let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
-                is_number || text.starts_with('{') && text.ends_with('}')
-            });
-        if is_redirected && is_descriptor && self.after(1) != Some(b'(') {
+    fn add(&mut self, reading: &mut Reading, word: Word) {
+        let is_redirected = matches!(self.peek(), Some(b'<' | b'>')) && self.after(1) != Some(b'(');
+        if let Some(descriptor) = descriptor(&word).filter(|_| is_redirected) {
+            // Others know but one digit, and take the rest for a word.
+            if word.literal().is_some_and(|text| text.len() > 1) {
+                self.of_bash();
+            }
+            reading.descriptor = descriptor;
             return;
         }
         if reading.words.is_empty() && word.is_assignment {
@@ -95,7 +113,7 @@ impl Parser<'_, '_> {
     }
 
     fn finish(&mut self, reading: Reading) {
-        let Reading { words, input, split_at, documents, is_begun: _ } = reading;
+        let Reading { words, input, split_at, documents, .. } = reading;
         if let Some(rest) = split_at.and_then(|at| words.get(at..)).filter(|rest| !rest.is_empty())
         {
             let command = FoundCommand { words: rest.to_vec(), is_open: false };
@@ -121,4 +139,18 @@ impl Parser<'_, '_> {
             self.script.is_unclear(Unclear::Dialect);
         }
     }
+}
+
+/// What a word means that a redirection follows without a blank; none if it is a word like others (bash(1), "REDIRECTION").
+fn descriptor(word: &Word) -> Option<Descriptor> {
+    let text = word.literal().filter(|_| word.is_plain)?;
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        let number: i32 = text.parse().ok()?;
+        return Some(if number == 0 { Descriptor::StandardInput } else { Descriptor::Other });
+    }
+    let name = text.strip_prefix('{')?.strip_suffix('}')?;
+    let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    let is_name = name.bytes().next().is_some_and(is_letter)
+        && name.bytes().all(|byte| is_letter(byte) || byte.is_ascii_digit());
+    is_name.then_some(Descriptor::Other)
 }

@@ -5,7 +5,10 @@ use super::shells::look_through;
 use crate::rules::shell::{Dialect, FoundCommand, Script, Unclear, Word};
 
 /// Programs with an option whose value a shell reads: `su -c`, `script -c`, `flock FILE -c`.
-const BY_OPTION: [&str; 5] = ["su", "runuser", "script", "flock", "sg"];
+const BY_OPTION: [&str; 4] = ["su", "runuser", "script", "flock"];
+
+/// Words that are looked at where any of them may be the command's first; more are not known.
+const MOST_WORDS: usize = 64;
 
 /// Looks through code that stands in words; false where the command has none.
 pub(super) fn run(script: &mut Script, name: &str, command: &FoundCommand, place: Place) -> bool {
@@ -27,30 +30,55 @@ pub(super) fn run(script: &mut Script, name: &str, command: &FoundCommand, place
                 }
             }
         }
-        "." | "source" => match words.first().map(Word::literal) {
-            // What the file holds is not looked at; it runs as it would by its own name.
-            Some(Some(file)) if !file.starts_with("/dev/") && !file.starts_with("/proc/") => {
-                let file = FoundCommand { words: words.to_vec(), is_open: command.is_open };
-                super::found(script, file, super::Input::Inherited, place);
+        "." | "source" => source(script, words, command.is_open, place),
+        "mapfile" | "readarray" | "complete" => option_code(script, words, ('C', ""), place),
+        "compgen" => {
+            // The words of `-W` are expanded.
+            for letter in ['C', 'W'] {
+                option_code(script, words, (letter, ""), place);
             }
-            None => {}
-            Some(_) => script.is_unclear(Unclear::Code),
-        },
-        "mapfile" | "readarray" => option_code(script, words, "-C", place),
+        }
+        // `hash -p FILE NAME`: the name is that file's from then on.
+        "hash" if !words.is_empty() => script.is_unclear(Unclear::Command),
+        "sg" => {
+            for word in words {
+                look_through(script, word.literal(), (place.0, Dialect::Posix));
+            }
+        }
         "parallel" | "rush" | "at" | "batch" => script.is_unclear(Unclear::Code),
         _ if BY_OPTION.contains(&name) => {
-            for option in ["-c", "--command"] {
-                option_code(script, words, option, (place.0, Dialect::Posix));
-            }
-            // flock runs what stands behind its file, too.
-            return name != "flock";
+            option_code(script, words, ('c', "command"), (place.0, Dialect::Posix));
+            // They run what stands behind their operands, too.
+            return false;
         }
         _ => return false,
     }
     true
 }
 
+/// Words without the `--` that ends a builtin's options.
+fn operands(words: &[Word]) -> &[Word] {
+    match words.split_first() {
+        Some((first, rest)) if first.literal() == Some("--") => rest,
+        _ => words,
+    }
+}
+
+/// What the file holds is not looked at; it runs as it would by its own name.
+fn source(script: &mut Script, words: &[Word], is_open: bool, place: Place) {
+    let words = operands(words);
+    match words.first().map(Word::literal) {
+        Some(Some(file)) if !["/dev/", "/proc/", "-"].iter().any(|odd| file.starts_with(odd)) => {
+            let file = FoundCommand { words: words.to_vec(), is_open };
+            super::found(script, file, super::Input::Inherited, place);
+        }
+        None => {}
+        Some(_) => script.is_unclear(Unclear::Code),
+    }
+}
+
 fn eval(script: &mut Script, words: &[Word], command: &FoundCommand, place: Place) {
+    let words = operands(words);
     let texts: Option<Vec<&str>> = words.iter().map(Word::literal).collect();
     match texts.filter(|_| !command.is_open) {
         Some(texts) => look_through(script, Some(&texts.join(" ")), place),
@@ -66,7 +94,10 @@ fn eval(script: &mut Script, words: &[Word], command: &FoundCommand, place: Plac
 
 /// Whichever of its words the command begins with: options of it have values.
 fn watch(script: &mut Script, words: &[Word], (depth, _): Place) {
-    for at in 0..words.len().min(8) {
+    if words.len() > MOST_WORDS {
+        script.is_unclear(Unclear::Code);
+    }
+    for at in 0..words.len().min(MOST_WORDS) {
         let texts: Option<Vec<&str>> = words[at..].iter().map(Word::literal).collect();
         let code = texts.map(|texts| texts.join(" "));
         look_through(script, code.as_deref(), (depth, Dialect::Posix));
@@ -81,25 +112,35 @@ fn trap(script: &mut Script, words: &[Word], place: Place) {
     }
 }
 
-/// The value of an option, in its word or the next one.
-fn option_code(script: &mut Script, words: &[Word], option: &str, place: Place) {
+/// The value of an option by its letter or by its long name, in its word or the next one.
+fn option_code(script: &mut Script, words: &[Word], (letter, name): (char, &str), place: Place) {
     for (at, word) in words.iter().enumerate() {
         let Some(text) = word.literal() else {
             script.is_unclear(Unclear::Code);
             continue;
         };
-        // Letters may be put together: `script -qc CODE`.
-        let short = option.len() == 2;
-        let is_group = short
-            && text.starts_with('-')
-            && !text.starts_with("--")
-            && text.ends_with(&option[1..]);
-        if text == option || is_group {
-            if let Some(value) = words.get(at + 1) {
-                look_through(script, value.literal(), place);
+        let attached = match text.strip_prefix("--") {
+            // Long names may be cut short.
+            Some(long) => {
+                let (short, value) = long
+                    .split_once('=')
+                    .map_or((long, None), |(short, value)| (short, Some(value)));
+                (!short.is_empty() && name.starts_with(short)).then_some(value)
             }
-        } else if let Some(value) = text.strip_prefix(option) {
-            look_through(script, Some(value.trim_start_matches('=')), place);
+            // Letters may be put together: `script -qc CODE`, `-qcCODE`.
+            None => text.strip_prefix('-').and_then(|letters| {
+                let (_, value) = letters.split_once(letter)?;
+                Some(Some(value).filter(|value| !value.is_empty()))
+            }),
+        };
+        match attached {
+            Some(Some(value)) => look_through(script, Some(value), place),
+            Some(None) => {
+                if let Some(value) = words.get(at + 1) {
+                    look_through(script, value.literal(), place);
+                }
+            }
+            None => {}
         }
     }
 }
@@ -109,8 +150,8 @@ pub(super) fn inner(name: &str, command: &FoundCommand) -> Option<Vec<FoundComma
     match name {
         "find" => Some(find(&command.words)),
         "xargs" => Some(xargs(&command.words)),
-        "flock" | "systemd-run" | "nsenter" | "xvfb-run" | "bwrap" | "firejail" | "valgrind"
-        | "perf" => Some(any_word(command)),
+        "flock" | "su" | "runuser" | "script" | "setarch" | "systemd-run" | "nsenter"
+        | "xvfb-run" | "bwrap" | "firejail" | "valgrind" | "perf" => Some(any_word(command)),
         "env" => env_split(command),
         _ => None,
     }
@@ -142,11 +183,28 @@ fn replaced(word: &Word, placeholder: &str) -> Word {
 /// `xargs … COMMAND`, to which words are added or in which they are put.
 fn xargs(words: &[Word]) -> Vec<FoundCommand> {
     const VALUED: &str = "adEILnPs";
+    const LONG_VALUED: [&str; 6] =
+        ["arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"];
+    const LONG_FLAGS: [&str; 9] = [
+        "null",
+        "eof",
+        "replace",
+        "interactive",
+        "max-lines",
+        "no-run-if-empty",
+        "open-tty",
+        "verbose",
+        "exit",
+    ];
+    let from = |at: usize| FoundCommand {
+        words: words.get(at..).unwrap_or_default().to_vec(),
+        is_open: true,
+    };
     let mut placeholder = "{}".to_owned();
     let mut at = 1;
     while let Some(word) = words.get(at) {
         let Some(text) = word.literal() else {
-            return vec![FoundCommand { words: words[at + 1..].to_vec(), is_open: true }, open()];
+            return vec![from(at + 1), open()];
         };
         let Some(letters) = text.strip_prefix('-').filter(|letters| !letters.is_empty()) else {
             break;
@@ -156,11 +214,16 @@ fn xargs(words: &[Word]) -> Vec<FoundCommand> {
             break;
         }
         if let Some(long) = letters.strip_prefix('-') {
-            let is_valued =
-                ["arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var"];
-            at += usize::from(is_valued.contains(&long));
-            if let Some(text) = long.strip_prefix("replace=") {
-                text.clone_into(&mut placeholder);
+            let (name, value) =
+                long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+            match (LONG_VALUED.contains(&name), value) {
+                (true, None) => at += 1,
+                (true, Some(_)) => {}
+                (false, _) if !LONG_FLAGS.contains(&name) => {
+                    return vec![from(at), from(at + 1), open()];
+                }
+                (false, Some(value)) if name == "replace" => value.clone_into(&mut placeholder),
+                (false, _) => {}
             }
             continue;
         }
@@ -198,10 +261,11 @@ fn open() -> FoundCommand {
 
 /// Whatever word the command may begin with.
 fn any_word(command: &FoundCommand) -> Vec<FoundCommand> {
-    const MOST: usize = 16;
-    let from =
-        |at: usize| FoundCommand { words: command.words[at..].to_vec(), is_open: command.is_open };
-    (1..command.words.len().min(MOST)).map(from).collect()
+    let words = &command.words[..command.words.len().min(MOST_WORDS)];
+    let is_cut = words.len() < command.words.len();
+    let is_open = command.is_open || is_cut;
+    let from = |at: usize| FoundCommand { words: words[at..].to_vec(), is_open };
+    (1..words.len()).map(from).chain(is_cut.then(open)).collect()
 }
 
 /// `env -S 'COMMAND'`: what it splits is not looked into.

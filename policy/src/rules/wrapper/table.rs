@@ -40,7 +40,7 @@ const PLAIN: Wrapper = Wrapper {
     assignments: Assignments::None,
 };
 
-static WRAPPERS: [Wrapper; 29] = [
+static WRAPPERS: [Wrapper; 28] = [
     Wrapper {
         name: "env",
         flags: "i0v",
@@ -90,7 +90,7 @@ static WRAPPERS: [Wrapper; 29] = [
     Wrapper { name: "builtin", ..PLAIN },
     Wrapper {
         name: "sudo",
-        flags: "ABbEHnPSisN",
+        flags: "ABbEHknPSisN",
         valued: "CDghpRrtTUu",
         long_valued: &[
             "close-from",
@@ -118,7 +118,7 @@ static WRAPPERS: [Wrapper; 29] = [
             "shell",
             "no-update",
         ],
-        ends: &["--help", "--version", "-V", "-v", "-k", "-K", "-l"],
+        ends: &["--help", "--version", "-V", "-v", "-K", "-l"],
         assignments: Assignments::PassedOver,
         ..PLAIN
     },
@@ -162,7 +162,8 @@ static WRAPPERS: [Wrapper; 29] = [
     },
     Wrapper {
         name: "chroot",
-        long_flags: &["groups", "userspec", "skip-chdir"],
+        long_valued: &["groups", "userspec"],
+        long_flags: &["skip-chdir"],
         operands: 1,
         ..PLAIN
     },
@@ -238,8 +239,8 @@ static WRAPPERS: [Wrapper; 29] = [
     },
     Wrapper {
         name: "strace",
-        flags: "cCdDfFhiknqrtTvVwxXyYzZA",
-        valued: "abeEIoOpPsSuU",
+        flags: "cCdDfFhiknqrtTvVwxyYzZA",
+        valued: "abeEIoOpPsSuUX",
         long_valued: &[
             "trace",
             "output",
@@ -275,13 +276,6 @@ static WRAPPERS: [Wrapper; 29] = [
     },
     Wrapper { name: "unbuffer", flags: "p", ..PLAIN },
     Wrapper { name: "chronic", flags: "ev", ..PLAIN },
-    Wrapper {
-        name: "setarch",
-        flags: "3BFILRSTXZv",
-        long_flags: &["addr-no-randomize", "3gb", "32bit", "uname-2.6", "verbose"],
-        operands: 1,
-        ..PLAIN
-    },
     Wrapper { name: "linux32", flags: "3BFILRSTXZv", ..PLAIN },
     Wrapper { name: "linux64", flags: "3BFILRSTXZv", ..PLAIN },
     Wrapper { name: "busybox", ..PLAIN },

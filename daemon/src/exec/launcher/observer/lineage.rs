@@ -81,10 +81,10 @@ mod tests {
         let above = parent(own).unwrap();
         assert_eq!(of(own, own), Lineage::Keeping);
         assert_eq!(of(own, above), Lineage::Keeping);
-        let grand = parent(above).unwrap();
-        if grand > 1 {
-            assert_eq!(of(own, grand), Lineage::Command { keeper: above, depth: 1 });
-        }
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        assert_eq!(of(child.id(), above), Lineage::Command { keeper: own, depth: 1 });
+        child.kill().unwrap();
+        child.wait().unwrap();
         assert_eq!(of(own, u32::MAX), Lineage::Outside);
         assert_eq!(of(u32::MAX - 1, own), Lineage::Gone);
     }

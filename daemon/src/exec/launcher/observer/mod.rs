@@ -60,7 +60,7 @@ use inside::Roots;
 use lineage::Lineage;
 use receivers::Cover;
 use resolve::{File, Found, Last};
-use verdict::{Answer, Refusal, path_in, path_of};
+use verdict::{Answer, Refusal, path_in, path_of, seen_path};
 
 /// Longest path of a record in characters.
 const LONGEST_PATH: usize = 4096;
@@ -168,10 +168,14 @@ impl Judge {
             Trap::Datagram => connect::datagram(),
             Trap::Signal => signal::kill(self, caller),
             Trap::Process(argument) => signal::another(self, caller, argument),
-            Trap::Confine => {
-                self.further.note(self.lineage(caller.thread()), caller.thread());
-                Answer::Continue
-            }
+            Trap::Confine => match self.lineage(caller.thread()) {
+                // Who cannot be placed cannot be known to have done so.
+                Lineage::Outside | Lineage::Gone => Answer::Unseen,
+                at => {
+                    self.further.note(at, caller.thread());
+                    Answer::Continue
+                }
+            },
             Trap::Refused(errno) => refused(rule, errno),
         }
     }
@@ -229,7 +233,8 @@ impl Judge {
 
     /// The folder in which a file has the name by which it was reached; `None` for what never had a name.
     fn folder_of(&self, file: &File) -> Result<Option<OwnedFd>, Look> {
-        let path = path_of(&file.fd);
+        // What has no path that can be seen may have one all the same.
+        let path = seen_path(&file.fd).map_err(|_| Look::Blind)?;
         let is_memory = file.stat.st_nlink == 0 && path.starts_with("/") && {
             path.as_os_str().as_encoded_bytes().starts_with(b"/memfd:")
         };

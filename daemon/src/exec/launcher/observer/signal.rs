@@ -81,6 +81,8 @@ pub(super) fn another(judge: &Judge, caller: Caller<'_>, argument: u8) -> Answer
     let process = caller.word(argument);
     let own = judge.lineage(caller.thread());
     match (own, judge.lineage(process)) {
+        // The kernel finds the process by its number once more, and judges nothing: what is left is the moment between this
+        // answer and that, in which the process would have to end and its number to come round.
         (Lineage::Command { keeper: own, .. }, Lineage::Command { keeper, .. })
             if own == keeper =>
         {

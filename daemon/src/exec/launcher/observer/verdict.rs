@@ -80,10 +80,18 @@ pub(super) fn refuse(look: Look) -> Answer {
 }
 
 /// The path of a pinned file, as procfs shows it.
-pub(super) fn path_of(file: impl AsFd) -> PathBuf {
+///
+/// # Errors
+/// `ENAMETOOLONG` for a path of more than `PATH_MAX` bytes.
+pub(super) fn seen_path(file: impl AsFd) -> Result<PathBuf, Errno> {
     let link = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
-    let text = rustix::fs::readlink(link, Vec::new()).map(|text| text.into_bytes());
-    PathBuf::from(std::ffi::OsString::from_vec(text.unwrap_or_default()))
+    let text = rustix::fs::readlink(link, Vec::new())?;
+    Ok(PathBuf::from(std::ffi::OsString::from_vec(text.into_bytes())))
+}
+
+/// The same for a record, which has none where it cannot be seen: nothing is decided by it.
+pub(super) fn path_of(file: impl AsFd) -> PathBuf {
+    seen_path(file).unwrap_or_default()
 }
 
 /// The path of a name in a pinned folder.
