@@ -76,6 +76,18 @@ pub(crate) enum Request {
     Glob(GlobQuery),
 }
 
+impl Request {
+    /// Whether it changes nothing, so that it may be asked twice.
+    pub(crate) const fn only_reads(&self) -> bool {
+        match self {
+            Request::Find { .. } | Request::Read { .. } | Request::Grep(_) | Request::Glob(_) => {
+                true
+            }
+            Request::Recover { .. } | Request::Write { .. } | Request::Edit { .. } => false,
+        }
+    }
+}
+
 /// What came of it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Answer {

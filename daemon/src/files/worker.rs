@@ -1,6 +1,11 @@
-//! The worker role: calls from the daemon, a bounded number at a time, each on a thread of its own.
+//! The worker role: calls from the daemon, a bounded number at a time, each on the thread that has heard it.
 //!
-//! States: *serving* → *over*, when the daemon's end of the socket closes. It holds nothing between calls.
+//! ```text
+//!  waiting for its turn ──► hearing ──a call──► the next one hears; the call is done here ──► waiting for its turn, or gone
+//! ```
+//!
+//! States: *serving* → *over*, when the daemon's end of the socket closes. It holds nothing between calls. There is always a
+//! thread that hears, so that each call can be withdrawn.
 
 use std::collections::HashMap;
 use std::io::{self, Write as _};
@@ -9,6 +14,7 @@ use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -28,6 +34,9 @@ use super::message::{
 /// Calls that are worked on at the same time; the next one waits.
 const MOST_CALLS: usize = 16;
 
+/// Threads that wait for their turn to hear, and are kept.
+const MOST_IDLE: usize = 1;
+
 /// How long another writer of the same folder is waited for.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 
@@ -36,6 +45,10 @@ struct Shared {
     calls: Mutex<Calls>,
     /// One of them ended, or was withdrawn.
     changed: Condvar,
+    /// Whoever has it hears.
+    socket: Mutex<UnixStream>,
+    /// Threads that wait for it.
+    idle: AtomicUsize,
     answers: Mutex<UnixStream>,
 }
 
@@ -46,6 +59,15 @@ struct Calls {
     flags: HashMap<u64, Flags>,
     /// How many are being worked on.
     working: usize,
+    /// Whether none comes any more.
+    is_over: bool,
+}
+
+/// A call that was heard.
+struct Call {
+    id: u64,
+    request: Request,
+    flags: Flags,
 }
 
 /// What stops a call: each engine has a flag of its own kind.
@@ -68,31 +90,42 @@ pub(crate) fn main() -> ExitCode {
 }
 
 fn serve() -> io::Result<()> {
-    let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let answers = Mutex::new(socket.try_clone()?);
-    let shared = Arc::new(Shared { calls: Mutex::default(), changed: Condvar::new(), answers });
-    let heard = hear(&mut socket, &shared);
-    // However it ended, nobody hears the answers any more; what a call has begun it undoes.
+    let (calls, changed) = (Mutex::default(), Condvar::new());
+    let (socket, idle) = (Mutex::new(socket), AtomicUsize::new(0));
+    let shared = Arc::new(Shared { calls, changed, socket, idle, answers });
+    spawn(&shared)?;
+    let over = shared.changed.wait_while(lock(&shared.calls), |calls| !calls.is_over);
+    drop(over.unwrap_or_else(PoisonError::into_inner));
+    // Nobody hears the answers any more; what a call has begun it undoes.
     shared.withdraw_all();
-    heard
+    Ok(())
 }
 
-/// Takes calls until the daemon's end closes. It never waits for one, so that each can be withdrawn.
-fn hear(socket: &mut UnixStream, shared: &Arc<Shared>) -> io::Result<()> {
-    while let Some(message) = frame::receive::<ToWorker>(socket)? {
-        match message {
-            ToWorker::Cancel { id } => shared.withdraw(id),
-            ToWorker::Call { id, request } => {
-                let flags = lock(&shared.calls).flags.entry(id).or_default().clone();
-                let own = shared.clone();
-                let work = move || own.work(id, request, &flags);
-                if thread::Builder::new().name("call".to_owned()).spawn(work).is_err() {
-                    shared.tell(id, Answer::Broken);
-                }
-            }
+fn spawn(shared: &Arc<Shared>) -> io::Result<()> {
+    let own = shared.clone();
+    thread::Builder::new().name("call".to_owned()).spawn(move || hear(&own)).map(drop)
+}
+
+/// Hears and works in turns, as long as it is needed.
+fn hear(shared: &Arc<Shared>) {
+    while shared.idle.fetch_add(1, Ordering::SeqCst) <= MOST_IDLE {
+        let mut socket = lock(&shared.socket);
+        shared.idle.fetch_sub(1, Ordering::SeqCst);
+        let Some(call) = shared.next(&mut socket) else {
+            lock(&shared.calls).is_over = true;
+            return shared.changed.notify_all();
+        };
+        let is_heard = shared.idle.load(Ordering::SeqCst) > 0 || spawn(shared).is_ok();
+        drop(socket);
+        match is_heard {
+            true => shared.work(call),
+            // Where no other thread can be had this one hears on.
+            false => shared.tell(call.id, Answer::Broken),
         }
     }
-    Ok(())
+    shared.idle.fetch_sub(1, Ordering::SeqCst);
 }
 
 impl Flags {
@@ -107,12 +140,26 @@ impl Flags {
 }
 
 impl Shared {
+    /// The next call. `None` once the daemon's end is closed, or says what nobody understands.
+    fn next(&self, socket: &mut UnixStream) -> Option<Call> {
+        loop {
+            match frame::receive::<ToWorker>(socket) {
+                Ok(Some(ToWorker::Cancel { id })) => self.withdraw(id),
+                Ok(Some(ToWorker::Call { id, request })) => {
+                    let flags = lock(&self.calls).flags.entry(id).or_default().clone();
+                    return Some(Call { id, request, flags });
+                }
+                Ok(None) | Err(_) => return None,
+            }
+        }
+    }
+
     /// Works on a call once there is room, or at once where it was withdrawn: it then does next to nothing.
-    fn work(&self, id: u64, request: Request, flags: &Flags) {
+    fn work(&self, Call { id, request, flags }: Call) {
         let waits = |calls: &mut Calls| calls.working >= MOST_CALLS && !flags.is_raised();
         let calls = self.changed.wait_while(lock(&self.calls), waits);
         calls.unwrap_or_else(PoisonError::into_inner).working += 1;
-        let answer = catch_unwind(AssertUnwindSafe(|| answer(request, flags)));
+        let answer = catch_unwind(AssertUnwindSafe(|| answer(request, &flags)));
         lock(&self.calls).working -= 1;
         self.tell(id, answer.unwrap_or(Answer::Broken));
     }

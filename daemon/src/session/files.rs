@@ -79,7 +79,7 @@ pub(super) struct FileWorkers {
 pub(super) struct Worker {
     client: Client,
     /// What holds it for life.
-    held: HeldBy,
+    held: Arc<HeldBy>,
     /// Keeps the way to its end open.
     _task: TaskHandle,
 }
@@ -139,11 +139,33 @@ impl Session {
         mode: Mode,
         request: Request,
     ) -> Result<Answer, FilesError> {
+        if request.only_reads()
+            && let Some(answer) = self.read_at_once(mode, &request).await?
+        {
+            return Ok(answer);
+        }
         // A start is not given up half-way: its task would run without anybody who knows it.
         let session = self.clone();
         let worker = tokio::spawn(async move { session.file_worker(mode).await });
         let client = worker.await.map_err(FilesError::Interrupted)??;
         Ok(client.call(request).await?)
+    }
+
+    /// What the worker that serves answers to a request that changes nothing; while it does so it is found out whether it
+    /// is still held by what it should be. `None` where it is not, or none serves.
+    async fn read_at_once(
+        &self,
+        mode: Mode,
+        request: &Request,
+    ) -> Result<Option<Answer>, FilesError> {
+        let serving = {
+            let workers = self.files.of_mode.lock().await;
+            let worker = workers.get(&mode).filter(|worker| !worker.client.is_gone());
+            worker.map(|worker| (worker.client.clone(), worker.held.clone()))
+        };
+        let Some((client, held)) = serving else { return Ok(None) };
+        let (now, answer) = tokio::join!(self.held_by(mode), client.call(request.clone()));
+        Ok(if now? == *held { Some(answer?) } else { None })
     }
 
     /// Starts no more workers, and has those that there are end: they undo what they have begun.
@@ -183,7 +205,7 @@ impl Session {
     async fn file_worker(&self, mode: Mode) -> Result<Client, FilesError> {
         let mut workers = self.files.of_mode.lock().await;
         let held = self.held_by(mode).await?;
-        let serves = |worker: &&Worker| !worker.client.is_gone() && worker.held == held;
+        let serves = |worker: &&Worker| !worker.client.is_gone() && *worker.held == held;
         if let Some(worker) = workers.get(&mode).filter(serves) {
             return Ok(worker.client.clone());
         }
@@ -235,7 +257,7 @@ impl Session {
         let task = supervisor.run(spec).await.map_err(FilesError::Worker)?;
         let socket = task.take_socket().ok_or(WorkerGone)?;
         let client = Client::new(socket).map_err(FilesError::Socket)?;
-        Ok(Worker { client, held, _task: task })
+        Ok(Worker { client, held: Arc::new(held), _task: task })
     }
 }
 

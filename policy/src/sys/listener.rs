@@ -8,6 +8,7 @@
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::sync::Arc;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::fd::last_errno;
@@ -149,12 +150,20 @@ impl Listener {
         }
     }
 
+    /// Whether another call is there to be received. Where the kernel does not say, none is.
+    pub fn has_more(&self) -> bool {
+        self.poll(PollFlags::IN).is_ok_and(|found| found.contains(PollFlags::IN))
+    }
+
     /// Whether no task is left behind the filter (`POLLHUP`).
     fn is_hung_up(&self) -> Result<bool, Errno> {
-        use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        let mut polled = [PollFd::new(&*self.0, PollFlags::empty())];
+        Ok(self.poll(PollFlags::empty())?.contains(PollFlags::HUP))
+    }
+
+    fn poll(&self, events: PollFlags) -> Result<PollFlags, Errno> {
+        let mut polled = [PollFd::new(&*self.0, events)];
         poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))?;
-        Ok(polled[0].revents().contains(PollFlags::HUP))
+        Ok(polled[0].revents())
     }
 }
 

@@ -98,7 +98,7 @@ fn start<'a>(
     let begun = Instant::now();
     let request =
         Request { program: (kind, shell), cwd: &cwd, environment: &environment, terminal };
-    let program = launch(&base, child, &request, descriptors)?;
+    let (program, pipes) = launch(&base, child, &request, descriptors)?;
     let said = FromKeeper::Started { keeper: std::process::id() };
     // A supervisor that is gone by now is noticed at the first turn of the loop.
     channel.send(&said, Vec::new()).ok();
@@ -108,6 +108,7 @@ fn start<'a>(
         reach: Reach { way, group },
         begun,
         program: Some(program),
+        pipes,
         stop: None,
         usage: Usage::default(),
     }))
@@ -141,14 +142,15 @@ struct Request<'a> {
     terminal: ControllingTerminal,
 }
 
-/// Starts the program. Its descriptors are closed here once it has them: a terminal is hung up, and a pipe is at its end,
-/// when the last process of the command is gone.
+/// Starts the program. A terminal's descriptors are closed here once it has them: it is hung up when the last process of
+/// the command is gone. Those of pipes are kept until the program has ended, so that its exit does not wake the supervisor,
+/// on whose way to its end it would be.
 fn launch(
     base: &Prepared<'_>,
     child: Child,
     request: &Request<'_>,
     descriptors: Vec<OwnedFd>,
-) -> Result<u32, Failure> {
+) -> Result<(u32, Vec<OwnedFd>), Failure> {
     let Request { program, cwd, environment, terminal } = *request;
     let (kind, _) = program;
     let [stdin, stdout, stderr, text] = <[OwnedFd; 4]>::try_from(descriptors).map_err(|_| {
@@ -169,7 +171,12 @@ fn launch(
         descriptors: &descriptors,
         terminal,
     };
-    child.exec(&exec).map_err(|error| explain(error, kind, cwd, &words.argv))
+    let program = child.exec(&exec).map_err(|error| explain(error, kind, cwd, &words.argv))?;
+    let pipes = match terminal {
+        ControllingTerminal::None => vec![stdout, stderr],
+        _ => Vec::new(),
+    };
+    Ok((program, pipes))
 }
 
 /// Puts a failed step into words that name the thing.
@@ -224,6 +231,8 @@ struct Keeper<'a> {
     begun: Instant,
     /// The program's process, until it was reaped.
     program: Option<u32>,
+    /// The writing ends of its pipes, as long.
+    pipes: Vec<OwnedFd>,
     stop: Option<Stop>,
     /// What everything that was reaped after the program used.
     usage: Usage,
@@ -306,6 +315,7 @@ impl Keeper<'_> {
             match reap() {
                 Ok(Reaped::Child { pid, exit, usage }) if Some(pid) == self.program => {
                     self.program = None;
+                    self.pipes.clear();
                     self.say(&FromKeeper::ProgramEnded(ProgramEnd {
                         exit,
                         usage,

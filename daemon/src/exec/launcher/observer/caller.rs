@@ -1,8 +1,10 @@
 //! A calling thread, seen from the observer: its memory, its folders, its descriptors, and whose it is.
 //!
 //! Everything is asked of the *thread*: its tables may differ from those of its process. What was found out is worth
-//! something only while the call still waits; whoever acts on it asks that afterwards.
+//! something only while the call still waits; whoever acts on it asks that afterwards. Texts are read once a call.
 
+use std::cell::OnceCell;
+use std::ffi::CString;
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -32,15 +34,25 @@ pub(super) enum Look {
     Blind,
 }
 
+/// What was read of a calling thread.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// The paths behind its arguments.
+    paths: [OnceCell<Result<Vec<u8>, Look>>; 6],
+    /// The path of its working directory.
+    current: OnceCell<Option<Vec<u8>>>,
+}
+
 /// A calling thread.
 #[derive(Clone, Copy)]
 pub(super) struct Caller<'a> {
     notification: &'a Notification,
+    seen: &'a Seen,
 }
 
 impl<'a> Caller<'a> {
-    pub(super) fn new(notification: &'a Notification) -> Self {
-        Caller { notification }
+    pub(super) fn new(notification: &'a Notification, seen: &'a Seen) -> Self {
+        Caller { notification, seen }
     }
 
     /// Its thread.
@@ -77,8 +89,18 @@ impl<'a> Caller<'a> {
     }
 
     /// The path behind an argument.
-    pub(super) fn path(self, number: u8) -> Result<Vec<u8>, Look> {
-        self.text(number, LONGEST_PATH)
+    pub(super) fn path(self, number: u8) -> Result<&'a [u8], Look> {
+        let Some(seen) = self.seen.paths.get(usize::from(number)) else {
+            return Err(Look::Native(Errno::FAULT));
+        };
+        let path = seen.get_or_init(|| self.text(number, LONGEST_PATH));
+        path.as_deref().map_err(|look| *look)
+    }
+
+    /// The path of its working directory, as far as it has one: what stands in a text, not a place that is pinned.
+    pub(super) fn current_path(self) -> Option<&'a [u8]> {
+        let read = || rustix::fs::readlink(self.proc("cwd"), Vec::new()).ok();
+        self.seen.current.get_or_init(|| read().map(CString::into_bytes)).as_deref()
     }
 
     /// The bytes at an address.

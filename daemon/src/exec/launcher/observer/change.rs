@@ -209,8 +209,8 @@ fn pin(caller: Caller<'_>, target: Target, change: Change) -> Result<(File, Opti
         return Ok((File::new(folder_itself(caller, place)?)?, None));
     }
     let last = if flags & NO_FOLLOW != 0 { LastLink::Keep } else { LastLink::Follow };
-    let base = caller.base(place, &path)?;
-    let mut found = resolve::walk(caller, base, &path, last)?;
+    let base = caller.base(place, path)?;
+    let mut found = resolve::walk(caller, base, path, last)?;
     let file = found.file.take().ok_or(Look::Native(Errno::NOENT))?;
     Ok((file, Some(found)))
 }

@@ -77,15 +77,14 @@ impl Guard {
 
 /// The absolute path that a call's text comes to, links unseen.
 fn text(caller: Caller<'_>, place: Place) -> Option<PathBuf> {
-    let path = caller.path(place.path).ok()?;
-    let path = Path::new(OsStr::from_bytes(&path));
+    let path = Path::new(OsStr::from_bytes(caller.path(place.path).ok()?));
     let base = match place.folder {
         _ if path.is_absolute() => PathBuf::new(),
         Folder::Argument(number) if caller.word(number).cast_signed() != CURRENT => {
             path_of(caller.descriptor(caller.word(number)).ok()?)
         }
         Folder::Argument(_) | Folder::Current => {
-            std::fs::read_link(format!("/proc/{}/cwd", caller.thread())).ok()?
+            PathBuf::from(OsStr::from_bytes(caller.current_path()?))
         }
     };
     let mut whole = base;

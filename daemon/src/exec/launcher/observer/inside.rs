@@ -8,6 +8,7 @@ use std::path::Path;
 
 use brattice_policy::enforce::landlock;
 use brattice_policy::enforce::seccomp::trap::{Folder, Place};
+use brattice_policy::profile::DEVICES;
 use brattice_policy::{Access, Profile};
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -41,14 +42,10 @@ impl Roots {
         let Ok(path) = caller.path(place.path) else { return false };
         match (path.first(), place.folder) {
             (None, _) => false,
-            (Some(b'/'), _) => path == b"/dev/null" || self.hold_absolute(&path),
+            (Some(b'/'), _) => is_device(path) || self.hold_absolute(path),
             (Some(_), Folder::Current) => {
-                let folder = format!("/proc/{}/cwd", caller.thread());
-                let Ok(folder) = rustix::fs::readlink(folder, Vec::new()) else { return false };
-                let mut whole = folder.into_bytes();
-                whole.push(b'/');
-                whole.extend(path);
-                self.hold_absolute(&whole)
+                let Some(folder) = caller.current_path() else { return false };
+                self.hold_absolute(&[folder, b"/", path].concat())
             }
             (Some(_), Folder::Argument(number)) => match caller.word(number).cast_signed() {
                 CURRENT => self.hold(caller, Place { folder: Folder::Current, ..place }),
@@ -68,6 +65,11 @@ impl Roots {
 
 /// `AT_FDCWD`.
 const CURRENT: i32 = -100;
+
+/// Whether this is the name of a device that every command may use.
+fn is_device(path: &[u8]) -> bool {
+    DEVICES.iter().any(|device| device.as_bytes() == path)
+}
 
 fn leads_below(root: &Root, rest: &[u8]) -> bool {
     let rest = Path::new(OsStr::from_bytes(rest));

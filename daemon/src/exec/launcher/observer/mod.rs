@@ -53,7 +53,7 @@ use rustix::io::Errno;
 
 use crate::exec::channel::Channel;
 use crate::exec::message::FromLauncher;
-use caller::{Caller, Look};
+use caller::{Caller, Look, Seen};
 use confine::Further;
 use guard::Guard;
 use inside::Roots;
@@ -105,7 +105,8 @@ pub(super) fn start(
 
 impl Judge {
     fn answer(&self, cover: Cover<'_>, notification: Notification) {
-        let caller = Caller::new(&notification);
+        let seen = Seen::default();
+        let caller = Caller::new(&notification, &seen);
         let rule = seccomp::decide(&self.rules, notification.data());
         let Some((rule, Action::Observe(trap))) = rule.map(|rule| (rule, rule.action)) else {
             // The filter and this table are one; what is not in it is refused.

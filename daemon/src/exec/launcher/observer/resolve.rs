@@ -82,8 +82,8 @@ pub(super) fn place(caller: Caller<'_>, place: Place, last: LastLink) -> Result<
     if path.is_empty() {
         return Err(Look::Native(Errno::NOENT));
     }
-    let base = caller.base(place, &path)?;
-    walk(caller, base, &path, last)
+    let base = caller.base(place, path)?;
+    walk(caller, base, path, last)
 }
 
 /// Resolves a path from a pinned folder on.
