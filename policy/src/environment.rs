@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+/// The variable in which a command finds the id of its task.
+pub const TASK_ID: &str = "BRATTICE_TASK_ID";
+
 /// A command's environment, sorted by name. Values are bytes: an environment need not be UTF-8.
 pub type Environment = BTreeMap<Vec<u8>, Vec<u8>>;
 

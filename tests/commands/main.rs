@@ -2,6 +2,7 @@
 //! cases; `CASES.md` maps every case.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod ahead;
 mod deaths;
 mod ends;
 mod environment;

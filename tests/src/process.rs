@@ -116,6 +116,12 @@ impl Process {
         String::from_utf8_lossy(&environment).contains(text)
     }
 
+    /// Whether it is a shell that was started ahead and waits for its task: it has the pipe open by which it is told.
+    pub fn stands_ready(&self) -> bool {
+        self.arguments.contains("-u 8 BRATTICE_TASK_ID")
+            && fs::symlink_metadata(format!("/proc/{}/fd/8", self.pid)).is_ok()
+    }
+
     /// Its program's file, where this user may know it.
     pub fn program(&self) -> Option<PathBuf> {
         fs::read_link(format!("/proc/{}/exe", self.pid)).ok()

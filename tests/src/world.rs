@@ -339,7 +339,8 @@ impl World {
                     .is_some_and(|name| name.as_encoded_bytes().starts_with(b"bratticed"))
             })
         };
-        self.inhabitants().into_iter().filter(|process| !is_daemon(process)).collect()
+        let is_none = |process: &Process| is_daemon(process) || process.stands_ready();
+        self.inhabitants().into_iter().filter(|process| !is_none(process)).collect()
     }
 
     /// Waits until no process that a command started lives.

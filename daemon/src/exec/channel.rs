@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 const MAX_MESSAGE: usize = 128 << 10;
 
 /// Most descriptors of one message.
-const MAX_DESCRIPTORS: usize = 4;
+const MAX_DESCRIPTORS: usize = 5;
 
 /// Why a message could not be sent or received.
 #[derive(Debug, thiserror::Error)]

@@ -302,12 +302,15 @@ pub(crate) struct ForkKeeper;
 /// Supervisor to keeper.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ToKeeper {
-    /// Start the program. Beside it: standard input, output, error, and the text or arguments.
+    /// Start the program. Beside it: standard input, output, error, and the text or arguments; then, where it is to wait, what
+    /// tells it its task.
     Run {
         /// What runs.
         kind: TaskKind,
         /// The kind of shell that runs a text.
         shell: Shell,
+        /// When it begins with its text.
+        beginning: Beginning,
         /// Where.
         cwd: PathBuf,
         /// Variables beyond the base environment.
@@ -324,6 +327,15 @@ pub(crate) enum ToKeeper {
     },
 }
 
+/// When a shell begins with its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Beginning {
+    /// At once.
+    Now,
+    /// Once it was told which task it is.
+    WhenTold,
+}
+
 /// Keeper to supervisor.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum FromKeeper {
@@ -331,10 +343,12 @@ pub(crate) enum FromKeeper {
     Started {
         /// The keeper's own process.
         keeper: u32,
+        /// The program's.
+        program: u32,
     },
     /// The program did not run; nothing is left and the keeper ends.
     Failed(Failure),
-    /// The program itself ended.
+    /// The program itself ended, and something is left.
     ProgramEnded(ProgramEnd),
     /// What is left when a stop begins after the program's end, or when it was asked for.
     Leftovers {
@@ -345,7 +359,9 @@ pub(crate) enum FromKeeper {
     },
     /// Nothing is left, or only what cannot be killed. The keeper ends.
     Gone {
-        /// What everything that was reaped after the program used.
+        /// How the program ended, where that was not told before.
+        program: Option<ProgramEnd>,
+        /// What everything that was reaped beside the program used.
         usage: Usage,
         /// What survived SIGKILL.
         unkillable: Vec<ProcessFacts>,

@@ -3,7 +3,7 @@
 //! What is kept of the daemon's own environment is `policy`'s decision; what a toolset adds is the toolset's.
 
 use brattice_policy::Profile;
-use brattice_policy::environment::{Environment, EnvironmentRules};
+use brattice_policy::environment::{Environment, EnvironmentRules, TASK_ID};
 use brattice_protocol::{SessionId, TaskId};
 
 use crate::exec::spec::Stdin;
@@ -31,7 +31,7 @@ pub(super) fn of_session(
 /// is confined, and the kind of its terminal where it has one.
 pub(super) fn of_task(profile: &Profile, task: &TaskId, stdin: Stdin) -> Vec<(String, String)> {
     let mut environment = vec![
-        ("BRATTICE_TASK_ID".to_owned(), task.as_str().to_owned()),
+        (TASK_ID.to_owned(), task.as_str().to_owned()),
         ("BRATTICE_SANDBOX_MODE".to_owned(), profile.mode.as_str().to_owned()),
     ];
     if stdin == Stdin::Terminal {

@@ -28,10 +28,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::confine::Confinement;
 use super::group::Group;
-use super::plan::{Base, Prepared, TEXT};
+use super::plan::{Base, Prepared, TASK, TEXT};
 use super::stop::{Reach, Stop, Way};
 use crate::exec::channel::{Channel, ChannelError, Received};
-use crate::exec::message::{FailedStep, Failure, FromKeeper, ProgramEnd, ToKeeper};
+use crate::exec::message::{Beginning, FailedStep, Failure, FromKeeper, ProgramEnd, ToKeeper};
 use crate::exec::process;
 use crate::exec::spec::Shell;
 
@@ -89,17 +89,17 @@ fn start<'a>(
         Err(error) => return Err(Failure::new(FailedStep::Descriptors, &error)),
     };
     let Received {
-        message: ToKeeper::Run { kind, shell, cwd, environment, terminal },
+        message: ToKeeper::Run { kind, shell, beginning, cwd, environment, terminal },
         descriptors,
     } = received
     else {
         return Ok(None);
     };
     let begun = Instant::now();
-    let request =
-        Request { program: (kind, shell), cwd: &cwd, environment: &environment, terminal };
+    let program = (kind, shell, beginning);
+    let request = Request { program, cwd: &cwd, environment: &environment, terminal };
     let (program, pipes) = launch(&base, child, &request, descriptors)?;
-    let said = FromKeeper::Started { keeper: std::process::id() };
+    let said = FromKeeper::Started { keeper: std::process::id(), program };
     // A supervisor that is gone by now is noticed at the first turn of the loop.
     channel.send(&said, Vec::new()).ok();
     Ok(Some(Keeper {
@@ -108,6 +108,7 @@ fn start<'a>(
         reach: Reach { way, group },
         begun,
         program: Some(program),
+        ended: None,
         pipes,
         stop: None,
         usage: Usage::default(),
@@ -120,8 +121,9 @@ fn rehearse(base: &Prepared<'_>) -> Result<(), Failure> {
     let fail = |error: &dyn std::fmt::Display| Failure::new(FailedStep::Descriptors, error);
     let (near, far) = Channel::pair().map_err(|errno| fail(&errno::explain(errno)))?;
     let environment = (0..8).map(|_| ("BRATTICE_REHEARSAL".to_owned(), "x".repeat(64))).collect();
-    let (kind, shell, terminal) = (TaskKind::Bash, Shell::Plain, ControllingTerminal::None);
-    let run = ToKeeper::Run { kind, shell, cwd: "/".into(), environment, terminal };
+    let (kind, shell, beginning) = (TaskKind::Bash, Shell::Plain, Beginning::Now);
+    let terminal = ControllingTerminal::None;
+    let run = ToKeeper::Run { kind, shell, beginning, cwd: "/".into(), environment, terminal };
     let null = || std::fs::File::open("/dev/null").map(OwnedFd::from);
     let descriptors = [null(), null(), null(), null()].into_iter().collect::<Result<Vec<_>, _>>();
     near.send(&run, descriptors.map_err(|error| fail(&error))?).map_err(|error| fail(&error))?;
@@ -129,14 +131,15 @@ fn rehearse(base: &Prepared<'_>) -> Result<(), Failure> {
     if let (ToKeeper::Run { kind, shell, cwd, environment, .. }, [text, ..]) =
         (received.message, &received.descriptors[..])
     {
-        base.words((kind, shell), text, &environment, &cwd).map_err(|error| fail(&error))?;
+        base.words((kind, shell, beginning), text, &environment, &cwd)
+            .map_err(|error| fail(&error))?;
     }
     Ok(())
 }
 
 /// What a keeper is asked to start.
 struct Request<'a> {
-    program: (TaskKind, Shell),
+    program: (TaskKind, Shell, Beginning),
     cwd: &'a std::path::Path,
     environment: &'a [(String, String)],
     terminal: ControllingTerminal,
@@ -152,10 +155,17 @@ fn launch(
     descriptors: Vec<OwnedFd>,
 ) -> Result<(u32, Vec<OwnedFd>), Failure> {
     let Request { program, cwd, environment, terminal } = *request;
-    let (kind, _) = program;
-    let [stdin, stdout, stderr, text] = <[OwnedFd; 4]>::try_from(descriptors).map_err(|_| {
-        Failure::new(FailedStep::Descriptors, &"the request came without its descriptors")
-    })?;
+    let (kind, _, beginning) = program;
+    let mut given = descriptors.into_iter();
+    let mut next = || {
+        let missing = &"the request came without its descriptors";
+        given.next().ok_or_else(|| Failure::new(FailedStep::Descriptors, missing))
+    };
+    let (stdin, stdout, stderr, text) = (next()?, next()?, next()?, next()?);
+    let task = match beginning {
+        Beginning::Now => None,
+        Beginning::WhenTold => Some(next()?),
+    };
     let words = base
         .words(program, &text, environment, cwd)
         .map_err(|error| Failure::caused(FailedStep::Exec, &error))?;
@@ -163,6 +173,7 @@ fn launch(
     if kind == TaskKind::Bash {
         descriptors.push((text.as_fd(), TEXT));
     }
+    descriptors.extend(task.as_ref().map(|task| (task.as_fd(), TASK)));
     let exec = Exec {
         candidates: &words.candidates,
         argv: &words.argv,
@@ -231,6 +242,8 @@ struct Keeper<'a> {
     begun: Instant,
     /// The program's process, until it was reaped.
     program: Option<u32>,
+    /// How it ended, until that was told.
+    ended: Option<ProgramEnd>,
     /// The writing ends of its pipes, as long.
     pipes: Vec<OwnedFd>,
     stop: Option<Stop>,
@@ -258,14 +271,21 @@ impl Keeper<'_> {
         loop {
             let now = Instant::now();
             let until = match self.stop.as_mut().map(|stop| stop.act(&self.reach, now)) {
-                Some(None) => return self.say_gone(self.named()),
+                Some(None) => {
+                    let unkillable = self.named();
+                    return self.say_gone(unkillable);
+                }
                 Some(Some(next)) => Some(next),
                 None => None,
             };
-            match self.reap_some() {
-                Left::Nothing => return self.say_gone(Vec::new()),
+            let left = self.reap_some();
+            if left == Left::Nothing {
+                return self.say_gone(Vec::new());
+            }
+            self.say_ended();
+            match left {
                 Left::Unreaped => self.wait(Some(now)),
-                Left::Something => self.wait(until),
+                Left::Something | Left::Nothing => self.wait(until),
             }
         }
     }
@@ -314,14 +334,9 @@ impl Keeper<'_> {
         for _ in 0..REAPED_AT_ONCE {
             match reap() {
                 Ok(Reaped::Child { pid, exit, usage }) if Some(pid) == self.program => {
+                    let (duration, stopping) = (self.begun.elapsed(), self.stop.is_some());
                     self.program = None;
-                    self.pipes.clear();
-                    self.say(&FromKeeper::ProgramEnded(ProgramEnd {
-                        exit,
-                        usage,
-                        duration: self.begun.elapsed(),
-                        stopping: self.stop.is_some(),
-                    }));
+                    self.ended = Some(ProgramEnd { exit, usage, duration, stopping });
                 }
                 Ok(Reaped::Child { usage, .. }) => self.usage = sum(self.usage, usage),
                 Ok(Reaped::StillRunning) | Err(_) => return Left::Something,
@@ -339,11 +354,20 @@ impl Keeper<'_> {
         });
     }
 
+    /// Tells of the program's end, where that is not the last word.
+    fn say_ended(&mut self) {
+        if let Some(ended) = self.ended.take() {
+            self.say(&FromKeeper::ProgramEnded(ended));
+            self.pipes.clear();
+        }
+    }
+
     /// The last word. Ending takes longer than the supervisor needs to pass it on, so it waits for the supervisor's
     /// closing before it ends.
-    fn say_gone(&self, unkillable: Vec<ProcessFacts>) -> ExitCode {
-        let stopping = self.stop.is_some();
-        self.say(&FromKeeper::Gone { usage: self.usage, unkillable, stopping });
+    fn say_gone(mut self, unkillable: Vec<ProcessFacts>) -> ExitCode {
+        let (usage, stopping, program) = (self.usage, self.stop.is_some(), self.ended.take());
+        self.say(&FromKeeper::Gone { program, usage, unkillable, stopping });
+        self.pipes.clear();
         while self.channel.receive::<ToKeeper>().is_ok() {}
         ExitCode::SUCCESS
     }

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::exec::memory;
+use crate::exec::message::Beginning;
 use crate::exec::spec::Shell;
 use brattice_protocol::task::TaskKind;
 
@@ -18,6 +19,13 @@ pub(super) const TEXT: i32 = 9;
 /// messages are those of `bash -c`. What differs: `set -x` marks lines with `++`, and a syntax error says `eval:`.
 const PROLOGUE: &str =
     r#"IFS= read -r -d "" BASH_EXECUTION_STRING <&9; exec 9<&-; eval -- "$BASH_EXECUTION_STRING""#;
+
+/// The descriptor on which a shell that was started ahead is told its task's id.
+pub(super) const TASK: i32 = 8;
+
+/// The same in a shell that was started ahead: it waits for its task's id, which it finds in the environment otherwise. The
+/// file that the text comes from is filled by then.
+const PROLOGUE_WHEN_TOLD: &str = r#"IFS= read -r -d "" -u 8 BRATTICE_TASK_ID || exit; exec 8<&-; export BRATTICE_TASK_ID; SECONDS=0; IFS= read -r -d "" BASH_EXECUTION_STRING <&9; exec 9<&-; eval -- "$BASH_EXECUTION_STRING""#;
 
 /// Where programs are looked for when the environment has no `PATH` (as bash does).
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -73,7 +81,7 @@ impl Prepared<'_> {
     /// Writes down an exec.
     pub(super) fn words(
         &self,
-        (kind, shell): (TaskKind, Shell),
+        (kind, shell, beginning): (TaskKind, Shell, Beginning),
         text: &OwnedFd,
         more: &[(String, String)],
         directory: &Path,
@@ -82,7 +90,9 @@ impl Prepared<'_> {
         let (candidates, argv) = match kind {
             TaskKind::Bash => (
                 vec![self.base.bash.clone()],
-                ["bash", option(shell), PROLOGUE].map(|word| word.as_bytes().to_vec()).to_vec(),
+                ["bash", option(shell), prologue(beginning)]
+                    .map(|word| word.as_bytes().to_vec())
+                    .to_vec(),
             ),
             TaskKind::Argv => {
                 let argv = memory::split(&memory::content(text.try_clone()?)?);
@@ -113,6 +123,13 @@ impl Prepared<'_> {
         let kept = self.environment.iter().filter(|entry| !is_replaced(entry)).cloned().map(Ok);
         kept.chain(more.iter().map(|(name, value)| CString::new(format!("{name}={value}"))))
             .collect()
+    }
+}
+
+const fn prologue(beginning: Beginning) -> &'static str {
+    match beginning {
+        Beginning::Now => PROLOGUE,
+        Beginning::WhenTold => PROLOGUE_WHEN_TOLD,
     }
 }
 
@@ -177,15 +194,20 @@ mod tests {
     #[test]
     fn the_text_of_a_command_is_in_no_argument() {
         let text = memory::file("text", b"echo secret").unwrap();
-        for (shell, option) in [(Shell::Plain, c"-c"), (Shell::Login, c"-lc")] {
+        let cases = [
+            (Shell::Plain, Beginning::Now, c"-c", PROLOGUE),
+            (Shell::Login, Beginning::Now, c"-lc", PROLOGUE),
+            (Shell::Plain, Beginning::WhenTold, c"-c", PROLOGUE_WHEN_TOLD),
+        ];
+        for (shell, beginning, option, prologue) in cases {
             let words = base(&[])
                 .prepared()
                 .unwrap()
-                .words((TaskKind::Bash, shell), &text, &[], Path::new("/"))
+                .words((TaskKind::Bash, shell, beginning), &text, &[], Path::new("/"))
                 .unwrap();
             assert_eq!(
                 words.argv,
-                [c"bash", option, CString::new(PROLOGUE).unwrap().as_c_str()].map(CString::from)
+                [c"bash", option, CString::new(prologue).unwrap().as_c_str()].map(CString::from)
             );
             assert_eq!(words.candidates, [CString::from(c"/bin/bash")]);
         }
@@ -197,7 +219,7 @@ mod tests {
         let words = base(&["PATH=/a::/b"])
             .prepared()
             .unwrap()
-            .words((TaskKind::Argv, Shell::Plain), &text, &[], Path::new("/ws"))
+            .words((TaskKind::Argv, Shell::Plain, Beginning::Now), &text, &[], Path::new("/ws"))
             .unwrap();
         assert_eq!(words.candidates, [c"/a/ls", c"./ls", c"/b/ls"].map(CString::from));
         assert_eq!(words.argv, [c"ls", c"-l"].map(CString::from));

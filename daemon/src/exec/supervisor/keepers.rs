@@ -43,14 +43,8 @@ impl Supervisor {
     pub(super) fn hear_keeper(&mut self, index: u32) {
         while let Some(task) = self.tasks.get_mut(&index) {
             match task.keeper.receive::<FromKeeper>().map(|received| received.message) {
-                Ok(FromKeeper::Started { keeper }) => {
-                    task.program_started(keeper);
-                    if let Some(denied) = self.unclaimed.claim(keeper, task.begun) {
-                        task.denied = denied;
-                    }
-                    let message = FromSupervisor::Started { task: task.id().clone() };
-                    let stdin = task.daemons_stdin();
-                    self.say(&message, stdin.into_iter().collect());
+                Ok(FromKeeper::Started { keeper, program: _ }) => {
+                    self.program_started(index, keeper);
                 }
                 Ok(FromKeeper::Failed(failure)) => return self.end_unstarted(index, failure),
                 Ok(FromKeeper::ProgramEnded(end)) => task.program_ended(end),
@@ -64,13 +58,28 @@ impl Supervisor {
                         }
                     }
                 }
-                Ok(FromKeeper::Gone { usage, unkillable, stopping }) => {
+                Ok(FromKeeper::Gone { program, usage, unkillable, stopping }) => {
+                    if let Some(end) = program {
+                        task.program_ended(end);
+                    }
                     return self.end(index, KeeperLeft::Gone { usage, unkillable, stopping });
                 }
                 Err(ChannelError::Full) => return,
                 Err(_) => return self.lose_keeper(index),
             }
         }
+    }
+
+    /// A task's program runs, below this keeper.
+    pub(super) fn program_started(&mut self, index: u32, keeper: u32) {
+        let Some(task) = self.tasks.get_mut(&index) else { return };
+        task.program_started(keeper);
+        if let Some(denied) = self.unclaimed.claim(keeper, task.begun) {
+            task.denied = denied;
+        }
+        let message = FromSupervisor::Started { task: task.id().clone() };
+        let stdin = task.daemons_stdin();
+        self.say(&message, stdin.into_iter().collect());
     }
 
     /// The keeper's channel closed without a last word.

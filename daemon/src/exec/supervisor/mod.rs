@@ -35,6 +35,8 @@ mod mode;
 mod peer;
 mod reactor;
 mod serve;
+mod spare;
+mod spares;
 mod spool;
 mod start;
 mod task;
@@ -50,6 +52,7 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 
 use super::cgroup::{Tree, TreeError};
 use super::channel::Channel;
+use super::memory;
 use super::message::{FailedStep, Failure, FromSupervisor, ToSupervisor};
 use super::retired::{RETIRED, Retired};
 use crate::regular;
@@ -69,6 +72,8 @@ pub(super) struct Setup {
     /// Where its commands' control groups are made.
     groups: Option<Tree>,
     environment: OwnedFd,
+    /// Whether shells may be started before their command is there.
+    ahead: Ahead,
     /// The session's network, once a launcher has made one.
     loopback: Vec<OwnedFd>,
     /// Where the next daemon comes to.
@@ -79,6 +84,22 @@ pub(super) struct Setup {
     denied: u64,
     /// Held, never read.
     _lock: File,
+}
+
+/// Whether shells may be started before their command is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ahead {
+    Allowed,
+    /// They would run a file of the user's at their start (`BASH_ENV`, bash(1)).
+    Never,
+}
+
+impl Ahead {
+    fn in_environment(environment: &OwnedFd) -> std::io::Result<Ahead> {
+        let variables = memory::split(&memory::content(environment.try_clone()?)?);
+        let runs_file = variables.iter().any(|variable| variable.starts_with(b"BASH_ENV="));
+        Ok(if runs_file { Ahead::Never } else { Ahead::Allowed })
+    }
 }
 
 /// Runs the supervisor role; its channel to the daemon is standard input.
@@ -134,12 +155,15 @@ fn set_up(channel: &Channel) -> Result<Setup, Failure> {
         .map_err(|error| fail(&format!("reading {RETIRED} in {}", folder.display()), &error))?;
     let groups = open_groups(&folder);
     let loopback = Vec::new();
+    let ahead = Ahead::in_environment(&environment)
+        .map_err(|error| fail("reading the environment", &error))?;
     Ok(Setup {
         folder,
         bash,
         limits,
         groups,
         environment,
+        ahead,
         loopback,
         listener,
         highest,

@@ -5,10 +5,10 @@
 //! task gets a new one. Requests need not wait for "ready": a keeper's channel is made here, so a task's request can be
 //! sent before its keeper was forked; when the set-up fails that channel closes, and the mode knows why.
 
-use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::time::Instant;
 
 use brattice_policy::Profile;
 use brattice_policy::enforce::namespaces::Entered;
@@ -23,12 +23,10 @@ use super::git::GitState;
 use super::identity::Identity;
 use super::peer::Peer;
 use super::reactor::{Reactor, Source};
-use crate::exec::cgroup::Group;
+use super::spare::{Setting, Spare};
+use super::spares::Spares;
 use crate::exec::channel::{Channel, ChannelError};
-use crate::exec::message::{FailedStep, Failure, ForkKeeper, FromKeeper, FromLauncher, ToLauncher};
-
-/// Keepers that wait for a task, each of them forked while nobody waits for it.
-const SPARES: usize = 2;
+use crate::exec::message::{FailedStep, Failure, ForkKeeper, FromLauncher, ToLauncher};
 
 /// What of a line is heard in one turn: a flood of refusals must not keep the rest waiting.
 const HEARD_AT_ONCE: usize = 256;
@@ -44,7 +42,7 @@ pub(super) struct Mode {
     launcher: Line,
     zygote: Line,
     /// Keepers that wait for a task.
-    spares: VecDeque<Spare>,
+    spares: Spares,
     forked: u32,
     index: u32,
     identity: Identity,
@@ -58,14 +56,6 @@ pub(super) struct Mode {
     /// Tasks under this mode.
     pub(super) running: usize,
     pub(super) is_retired: bool,
-}
-
-/// A keeper that waits for a task.
-#[derive(Debug)]
-pub(super) struct Spare {
-    pub(super) keeper: Peer,
-    /// The group that its command's process has entered.
-    pub(super) group: Option<Group>,
 }
 
 /// The line to a mode's launcher or zygote.
@@ -179,7 +169,7 @@ impl Mode {
             report,
             launcher,
             zygote,
-            spares: VecDeque::new(),
+            spares: Spares::default(),
             forked: 0,
             index,
             identity,
@@ -202,6 +192,11 @@ impl Mode {
             && Identity::of(profile) == self.identity
     }
 
+    /// A shell that stands and could be taken for one that is started now. The next ones are started like it.
+    pub(super) fn take_shell(&mut self, setting: Setting, text: &OwnedFd) -> Option<Spare> {
+        self.spares.take_shell(setting, text)
+    }
+
     /// A keeper's channel. What is sent waits there until the keeper exists.
     ///
     /// # Errors
@@ -212,25 +207,36 @@ impl Mode {
         reactor: &Reactor,
     ) -> Result<Spare, Failure> {
         loop {
-            let Some(spare) = self.spares.pop_front() else {
+            let Some(mut spare) = self.spares.take_bare() else {
                 self.fork_keeper(setup, reactor)?;
                 continue;
             };
-            // A keeper has nothing to say before it is asked. One that has said something, or is gone, cannot serve.
-            match spare.keeper.receive::<FromKeeper>().map(|received| received.message) {
-                Err(ChannelError::Full) => return Ok(spare),
-                Ok(FromKeeper::Failed(failure)) => return Err(failure),
-                Ok(_) | Err(_) => {}
+            match spare.hear() {
+                Ok(()) => return Ok(spare),
+                Err(Some(failure)) => return Err(failure),
+                Err(None) => {}
             }
         }
     }
 
-    /// Has keepers forked until enough of them wait.
+    /// Has keepers forked until enough of them wait, and one of them start a shell like the last one.
     pub(super) fn refill(&mut self, setup: &Setup, reactor: &Reactor) -> Result<(), Failure> {
-        while self.spares.len() < SPARES {
+        self.spares.dismiss_others();
+        while self.spares.are_few() {
             self.fork_keeper(setup, reactor)?;
         }
+        self.spares.start_shell();
         Ok(())
+    }
+
+    /// When its shell has stood for long enough.
+    pub(super) fn stands_until(&self) -> Option<Instant> {
+        self.spares.stand_until()
+    }
+
+    /// Dismisses a shell that has stood for long enough. Whether one was.
+    pub(super) fn cool(&mut self, now: Instant) -> bool {
+        self.spares.cool(now)
     }
 
     fn fork_keeper(&mut self, setup: &Setup, reactor: &Reactor) -> Result<(), Failure> {
@@ -246,7 +252,7 @@ impl Mode {
         match self.zygote.peer.send(&ForkKeeper, [far.into_fd()].into_iter().chain(files).collect())
         {
             Ok(()) => {
-                self.spares.push_back(Spare { keeper, group });
+                self.spares.add(Spare::new(keeper, group));
                 Ok(())
             }
             Err(_) => {

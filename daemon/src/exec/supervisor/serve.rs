@@ -48,9 +48,14 @@ pub(super) struct Upkeep {
 impl Upkeep {
     /// Remembers a task that is over.
     pub(super) fn add(&mut self, mode: u32, keeper: Peer, group: Option<Group>) {
-        self.modes.insert(mode);
         self.keepers.push(keeper);
         self.groups.extend(group);
+        self.refill(mode);
+    }
+
+    /// Remembers a mode that lacks keepers.
+    fn refill(&mut self, mode: u32) {
+        self.modes.insert(mode);
         self.due.get_or_insert_with(|| Instant::now() + UPKEEP_PAUSE);
     }
 }
@@ -123,7 +128,9 @@ impl Supervisor {
             let peers = self.tasks.values().map(|task| &task.keeper).chain(&self.daemon);
             let peers = peers.chain(self.modes.values().flat_map(Mode::peers));
             let attempts = peers.filter_map(|peer| peer.next_attempt(now));
-            let until = tasks.chain(attempts).chain(self.upkeep.due).chain(self.alone_until).min();
+            let shells = self.modes.values().filter_map(Mode::stands_until);
+            let own = self.upkeep.due.into_iter().chain(self.alone_until);
+            let until = tasks.chain(attempts).chain(shells).chain(own).min();
             let Ok(ready) = self.reactor.wait(until) else { return ExitCode::FAILURE };
             ready.into_iter().for_each(|source| self.handle(source));
             self.act_on_timers();
@@ -207,6 +214,11 @@ impl Supervisor {
 
     /// Does what can wait, once it has waited.
     fn keep_up(&mut self, now: Instant) {
+        for (index, mode) in &mut self.modes {
+            if mode.cool(now) {
+                self.upkeep.refill(*index);
+            }
+        }
         if self.upkeep.due.is_none_or(|due| due > now) {
             return;
         }

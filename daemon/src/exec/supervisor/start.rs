@@ -13,12 +13,15 @@ use brattice_protocol::TaskId;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::pipe::PipeFlags;
 
-use super::mode::Spare;
+use super::Ahead;
+use super::peer::Peer;
 use super::reactor::Source;
 use super::serve::Supervisor;
+use super::spare::{Begun, Setting, Spare};
 use super::spool::Spool;
 use super::task::{Parts, StreamState, Task};
-use crate::exec::message::{FailedStep, Failure, RunRequest, ToKeeper};
+use crate::exec::cgroup::Group;
+use crate::exec::message::{Beginning, FailedStep, Failure, RunRequest, ToKeeper};
 use crate::exec::record::{self, RecordFile};
 use crate::exec::spec::{Placement, Stdin, Streams, TaskFacts};
 use crate::exec::terminal;
@@ -38,14 +41,34 @@ struct Near {
 
 /// Those that the command gets.
 struct Far {
-    kind: Stdin,
     stdin: OwnedFd,
     stdout: OwnedFd,
     stderr: OwnedFd,
 }
 
+/// A command's program, as far as it has come.
+struct Launched {
+    keeper: Peer,
+    group: Option<Group>,
+    near: Near,
+    /// The keeper's process, where the program runs already.
+    running: Option<u32>,
+}
+
+/// What a keeper is handed.
+struct Order {
+    run: ToKeeper,
+    stdin: Stdin,
+    streams: Streams,
+    text: OwnedFd,
+}
+
 impl Supervisor {
     pub(super) fn start(&mut self, request: RunRequest, text: OwnedFd) -> Result<(), Failure> {
+        if self.is_closing || self.daemon.is_none() {
+            return Err(Failure::new(FailedStep::Supervisor, &"the session is closing"));
+        }
+        let setting = Setting::of(&request).filter(|_| self.setup.ahead == Ahead::Allowed);
         let RunRequest {
             task: id,
             profile,
@@ -64,15 +87,10 @@ impl Supervisor {
             placement,
             leftovers: leftover_rule,
         } = request;
-        if self.is_closing || self.daemon.is_none() {
-            return Err(Failure::new(FailedStep::Supervisor, &"the session is closing"));
-        }
         // Requests of one daemon may overtake each other; that a number is given once is its business.
         self.highest = self.highest.max(id.number().unwrap_or_default());
         let mode_index = self.mode_for(profile)?;
         let index = self.next_index();
-        let Ends { near: Near { stdin, stdout, stderr }, far } =
-            self.open_streams(&id, stdin, streams)?;
         let Some(mode) = self.modes.get_mut(&mode_index) else {
             return Err(Failure::new(FailedStep::Launcher, &"the mode is gone"));
         };
@@ -82,7 +100,7 @@ impl Supervisor {
             title,
             digest,
             cwd: Some(cwd.clone()),
-            stdin: far.kind,
+            stdin,
             streams,
             mode: mode.profile.mode,
             layers: mode.report.clone(),
@@ -90,20 +108,18 @@ impl Supervisor {
             timeout,
             idle_timeout,
         };
-        let Spare { mut keeper, group } = mode.take_keeper(&self.setup, &self.reactor)?;
+        let spare = setting.and_then(|setting| mode.take_shell(setting, &text));
         let git = mode.git().clone();
         let record = begin_record(&self.setup.folder, &facts, placement)?;
-        let terminal = controlling_terminal(far.kind);
-        let run = ToKeeper::Run { kind, shell, cwd, environment, terminal };
-        let descriptors = vec![far.stdin, far.stdout, far.stderr, text];
-        if let Err(error) = keeper.send(&run, descriptors) {
-            record.iter().for_each(RecordFile::withdraw);
-            // A launcher that failed has said why before its keepers' channels closed.
-            mode.hear(&self.reactor);
-            let failure = Failure::new(FailedStep::Fork, &error);
-            return Err(mode.failure().unwrap_or(failure));
-        }
-        mode.running += 1;
+        let (beginning, terminal) = (Beginning::Now, controlling_terminal(stdin));
+        let run = ToKeeper::Run { kind, shell, beginning, cwd, environment, terminal };
+        let ready = spare.and_then(|spare| self.begin_shell(&facts.task, spare, &text));
+        let launched = match ready {
+            Some(launched) => Ok(launched),
+            None => self.launch(mode_index, &facts.task, Order { run, stdin, streams, text }),
+        };
+        let Launched { keeper, group, near: Near { stdin, stdout, stderr }, running } =
+            launched.inspect_err(|_| record.iter().for_each(RecordFile::withdraw))?;
         let task = Task::new(Parts {
             facts,
             placement,
@@ -119,12 +135,50 @@ impl Supervisor {
             git,
         });
         self.keep_task(index, task);
+        if let Some(keeper) = running {
+            self.program_started(index, keeper);
+        }
         Ok(())
+    }
+
+    /// Gives the task to a shell that was started ahead. `None` where it has just ended: nothing of the task has run.
+    fn begin_shell(&mut self, task: &TaskId, spare: Spare, text: &OwnedFd) -> Option<Launched> {
+        let Spare { keeper, group, shell } = spare;
+        let Begun { keeper: running, stdout, stderr } = shell?.begin(task, text).ok()?;
+        let stdout = self.stream(task, "stdout", stdout);
+        let stderr = stderr.map(|stderr| self.stream(task, "stderr", stderr));
+        let near = Near { stdin: None, stdout, stderr };
+        Some(Launched { keeper, group, near, running: Some(running) })
+    }
+
+    /// Hands the task to a keeper that waits, or to one that is about to be made.
+    fn launch(
+        &mut self,
+        mode_index: u32,
+        task: &TaskId,
+        Order { run, stdin, streams, text }: Order,
+    ) -> Result<Launched, Failure> {
+        let Ends { near, far } = self.open_streams(task, stdin, streams)?;
+        let Some(mode) = self.modes.get_mut(&mode_index) else {
+            return Err(Failure::new(FailedStep::Launcher, &"the mode is gone"));
+        };
+        let Spare { mut keeper, group, shell: _ } = mode.take_keeper(&self.setup, &self.reactor)?;
+        let descriptors = vec![far.stdin, far.stdout, far.stderr, text];
+        if let Err(error) = keeper.send(&run, descriptors) {
+            // A launcher that failed has said why before its keepers' channels closed.
+            mode.hear(&self.reactor);
+            let failure = Failure::new(FailedStep::Fork, &error);
+            return Err(mode.failure().unwrap_or(failure));
+        }
+        Ok(Launched { keeper, group, near, running: None })
     }
 
     /// A task that cannot be watched is ended.
     fn keep_task(&mut self, index: u32, task: Task) {
         let watched = self.watch_task(index, &task);
+        if let Some(mode) = self.modes.get_mut(&task.mode) {
+            mode.running += 1;
+        }
         self.tasks.insert(index, task);
         if let Err(errno) = watched {
             let failure = Failure::new(FailedStep::Descriptors, &errno::explain(errno));
@@ -147,7 +201,7 @@ impl Supervisor {
             }
         };
         let near = Near { stdin, stdout, stderr };
-        Ok(Ends { near, far: Far { kind, stdin: input, stdout: stdout_end, stderr: stderr_end } })
+        Ok(Ends { near, far: Far { stdin: input, stdout: stdout_end, stderr: stderr_end } })
     }
 
     /// One terminal for all three.
@@ -155,8 +209,7 @@ impl Supervisor {
         let pair = terminal::open(terminal::Size::default())
             .map_err(|error| Failure::caused(FailedStep::Descriptors, &error))?;
         let slave = || pair.slave.try_clone().map_err(descriptors);
-        let far =
-            Far { kind: Stdin::Terminal, stdin: slave()?, stdout: slave()?, stderr: slave()? };
+        let far = Far { stdin: slave()?, stdout: slave()?, stderr: slave()? };
         let stdin = Some(pair.master.try_clone().map_err(descriptors)?);
         let stdout = self.stream(task, "stdout", pair.master);
         Ok(Ends { near: Near { stdin, stdout, stderr: None }, far })

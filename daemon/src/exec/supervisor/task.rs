@@ -171,7 +171,9 @@ impl Task {
 
     /// The program ended. Where a call waits, whatever is left gets a moment to end by itself; in the background the task
     /// is all that the program started, and goes on.
-    pub(super) fn program_ended(&mut self, end: ProgramEnd) {
+    pub(super) fn program_ended(&mut self, mut end: ProgramEnd) {
+        // A shell that was started ahead has waited for its task.
+        end.duration = end.duration.min(self.begun.elapsed());
         if self.placement == Placement::Foreground {
             (self.deadline, self.idle_timeout) = (None, None);
             if !end.stopping {
