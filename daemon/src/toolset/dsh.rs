@@ -8,8 +8,11 @@ use std::time::Duration;
 use brattice_protocol::session::ToolsetName;
 
 use super::definition::{
-    BackgroundLimit, CallTimes, Detail, FileRules, OutputRules, Shown, TaskRules, TimeLimits,
-    TimeRules, ToolRules, Toolset, UnknownArguments,
+    BackgroundLimit, CallTimes, Detail, OutputRules, TaskRules, TimeLimits, TimeRules, ToolRules,
+    Toolset, UnknownArguments,
+};
+use super::file_rules::{
+    Declared, EditWords, FileRules, ListCut, MissingWords, Order, ReadFirst, Shown, Told,
 };
 use super::options::SessionOption;
 use super::parameter::files::{
@@ -22,8 +25,8 @@ use super::parameter::{
 use super::tool::ToolKind;
 use super::variables::{Variable, VariableValue};
 use super::wording::{
-    CommandRules, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, ResultCap, Shell,
-    Silence, StatusLine,
+    CommandRules, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, Rejection, ResultCap,
+    Shell, Silence, StatusLine,
 };
 use crate::approval::Choices;
 use crate::exec::spec::Streams;
@@ -53,6 +56,8 @@ pub(super) static TOOLSET: Toolset = Toolset {
                 OLD_STRING.required(),
                 NEW_STRING.required(),
                 REPLACE_ALL,
+                SANDBOX_PERMISSIONS,
+                JUSTIFICATION,
             ],
         },
         ToolRules {
@@ -74,7 +79,12 @@ pub(super) static TOOLSET: Toolset = Toolset {
         ToolRules {
             kind: ToolKind::Write,
             name: "write",
-            parameters: &[FILE_PATH.required(), CONTENT.required()],
+            parameters: &[
+                FILE_PATH.required(),
+                CONTENT.required(),
+                SANDBOX_PERMISSIONS,
+                JUSTIFICATION,
+            ],
         },
     ],
     unknown: UnknownArguments::Ignore,
@@ -107,9 +117,19 @@ pub(super) static TOOLSET: Toolset = Toolset {
     streams: Streams::Separate,
     output: OutputRules::VERBATIM,
     approvals: Choices::OnceOrNot,
+    rejection: Rejection::Sentence,
     cap: ResultCap::None,
     loops: LoopDetector::Off,
-    files: FileRules { shown: Shown::Tagged, detail: Detail::Plain },
+    files: FileRules {
+        declared: Declared::Always,
+        shown: Shown::Tagged,
+        missing: MissingWords::CloseNames,
+        told: Told::Plain,
+        read_first: ReadFirst::Required,
+        order: Order::Original,
+        edits: EditWords::WITH_ALL,
+        list: ListCut::Bare,
+    },
     listed_denials: 0,
     error_prefix: "Error: ",
     variables: &[
