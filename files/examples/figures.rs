@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use brattice_files::edit::{Edit, Order, Rule};
 use brattice_files::read::Caps;
-use brattice_files::{Apply, Cancel, Context, FileEdits, Window, edit, read};
+use brattice_files::{Apply, Cancel, Context, Expected, FileEdits, Links, Window, edit, read};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -56,14 +56,24 @@ fn figures(folder: &Path) -> Result<(), Failure> {
     println!("read of 1 GB, {lines} lines: {time:?}, peak {} MB", peak()?);
 
     let journal = folder.join("journal");
-    let context = Context { journal: &journal, cancel: &cancel, lock_wait: Duration::from_secs(1) };
+    let context = Context {
+        journal: &journal,
+        cancel: &cancel,
+        lock_wait: Duration::from_secs(1),
+        links: Links::Follow,
+    };
     for (ends, line) in [("LF", line.to_owned()), ("CRLF", line.replace('\n', "\r\n"))] {
         filled(&path, &line, 100_000_000)?;
         for (rule, old) in [(Rule::Once, "needle"), (Rule::All, "64 bytes")] {
             let mut file = fs::OpenOptions::new().append(true).open(&path)?;
             file.write_all(b"needle\n")?;
             let edits = vec![Edit { old: old.to_owned(), new: "thread".to_owned(), rule }];
-            let files = [FileEdits { path: path.clone(), edits, order: Order::Original }];
+            let files = [FileEdits {
+                path: path.clone(),
+                edits,
+                order: Order::Original,
+                expected: Expected::Any,
+            }];
             for apply in [Apply::DryRun, Apply::Write] {
                 let start = Instant::now();
                 let edited =

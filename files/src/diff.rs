@@ -14,8 +14,8 @@ pub const LINES: usize = 2000;
 pub const BYTES: usize = 64 * 1024;
 /// Characters of one line of a diff.
 pub const LINE_CHARACTERS: usize = 500;
-/// Bytes of the old and of the new text for an editor.
-pub const EXCERPT: usize = 64 * 1024;
+/// Bytes of an old or a new text that is given whole.
+pub const WHOLE: usize = 64 * 1024;
 
 /// Equal lines before and after a change.
 const CONTEXT: usize = 3;
@@ -39,10 +39,10 @@ pub struct Changes {
     pub omitted: u64,
     /// Whether the lines could be compared in time.
     pub precision: Precision,
-    /// The old text.
-    pub old: Excerpt,
-    /// The new text.
-    pub new: Excerpt,
+    /// The whole old text without a byte-order mark, if it has at most [`WHOLE`] bytes.
+    pub old: Option<String>,
+    /// The same of the new text.
+    pub new: Option<String>,
 }
 
 /// How carefully lines were compared.
@@ -80,29 +80,13 @@ pub enum Sign {
     Gap,
 }
 
-/// A text, or the part of it around the changes.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Excerpt {
-    /// At most [`EXCERPT`] bytes, from the beginning of a line.
-    pub text: String,
-    /// The line with which it begins, from 1.
-    pub first_line: u64,
-    /// Bytes of the whole text that are not here.
-    pub omitted: u64,
-}
-
 /// Compares two texts that differ in the hunks.
 pub(crate) fn changes(old: &str, new: &str, hunks: &[Hunk]) -> Changes {
     let mut writer = Writer::new(old, new);
     for region in regions(old, new, hunks) {
         writer.region(&region);
     }
-    let start = hunks.first();
-    let (old_from, new_from) = start.map_or((0, 0), |hunk| (hunk.old.start, hunk.new.start));
-    let mut changes = writer.finish();
-    changes.old = excerpt(old, old_from);
-    changes.new = excerpt(new, new_from);
-    changes
+    Changes { old: whole(old), new: whole(new), ..writer.finish() }
 }
 
 /// Hunks that are widened to whole lines and joined where they meet.
@@ -168,8 +152,8 @@ impl<'a> Writer<'a> {
                 lines: Vec::new(),
                 omitted: 0,
                 precision: Precision::Fine,
-                old: Excerpt::default(),
-                new: Excerpt::default(),
+                old: None,
+                new: None,
             },
             old_place: 0,
             new_place: 0,
@@ -325,22 +309,10 @@ fn line(sign: Sign, number: u64, text: &str) -> DiffLine {
     DiffLine { sign, number, text: text.to_owned(), omitted: rest.chars().count() as u64 }
 }
 
-/// The whole text, or what fits of it from three lines before a place on.
-fn excerpt(text: &str, place: usize) -> Excerpt {
+/// The whole text without its mark, if it is not too long.
+fn whole(text: &str) -> Option<String> {
     let body = text.strip_prefix(MARK).unwrap_or(text);
-    let mark = text.len() - body.len();
-    if body.len() <= EXCERPT {
-        return Excerpt { text: body.to_owned(), first_line: 1, omitted: 0 };
-    }
-    let mut start = line_start(body, place.saturating_sub(mark));
-    for _ in 0..CONTEXT {
-        start = line_start(body, start.saturating_sub(1));
-    }
-    let end = (start + EXCERPT).min(body.len());
-    let end = (start..=end).rev().find(|end| body.is_char_boundary(*end)).unwrap_or(start);
-    let first_line = 1 + memchr::memchr_iter(b'\n', &body.as_bytes()[..start]).count() as u64;
-    let omitted = (body.len() - (end - start)) as u64;
-    Excerpt { text: body[start..end].to_owned(), first_line, omitted }
+    (body.len() <= WHOLE).then(|| body.to_owned())
 }
 
 #[cfg(test)]

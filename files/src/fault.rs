@@ -77,6 +77,12 @@ pub enum FaultKind {
     /// The content is not the one that was expected.
     #[error("changed since it was read")]
     Changed,
+    /// Only for edits: the same.
+    #[error("is not what the edits were made for")]
+    Unexpected,
+    /// A link is on the way, or is the name itself, where none may be.
+    #[error("leads through a link")]
+    Link,
     /// A file is there where none was expected.
     #[error("exists already")]
     Exists,

@@ -34,6 +34,6 @@ pub use change::{
 pub use fault::{Fault, FaultKind, FileType, Operation};
 pub use fingerprint::Fingerprint;
 pub use journal::{Recovered, Recovery, State, recover};
-pub use place::resolved;
+pub use place::{Links, resolved};
 pub use read::{Reading, Window, read};
 pub use rustix::io::Errno;

@@ -7,6 +7,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use rustix::fs::{self, AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
@@ -31,6 +33,16 @@ pub(crate) struct Place {
     pub(crate) path: PathBuf,
 }
 
+/// What becomes of a link on the way to a file, its own name included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Links {
+    /// It is followed.
+    Follow,
+    /// It is a fault: the path is without links, and leads there or nowhere. This is what openat2(2) calls
+    /// RESOLVE_NO_SYMLINKS, by steps: a sandbox that cannot see into openat2 refuses it.
+    Refuse,
+}
+
 /// One folder on a way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Step {
@@ -44,12 +56,12 @@ pub(crate) struct Step {
 /// # Errors
 /// It leads to what is no regular file, to nowhere by a loop of links, or the kernel's answer.
 pub fn resolved(path: &Path) -> Result<PathBuf, Fault> {
-    Place::find(path).map(|place| place.path)
+    Place::find(path, Links::Follow).map(|place| place.path)
 }
 
 impl Place {
     /// Follows a path.
-    pub(crate) fn find(path: &Path) -> Result<Place, Fault> {
+    pub(crate) fn find(path: &Path, links: Links) -> Result<Place, Fault> {
         let bytes = path.as_os_str().as_bytes();
         if !path.is_absolute() || bytes.contains(&0) {
             return Err(Fault::new(path, FaultKind::NoPath));
@@ -57,7 +69,7 @@ impl Place {
         if bytes.ends_with(b"/") {
             return Err(Fault::new(path, FaultKind::NotRegular(FileType::Directory)));
         }
-        Walk::new(path)?.walk()
+        Walk::new(path, links)?.walk()
     }
 
     /// What stands at the name now.
@@ -78,13 +90,15 @@ struct Walk<'a> {
     folder: OwnedFd,
     steps: Vec<Step>,
     left: VecDeque<OsString>,
-    links: usize,
+    links: Links,
+    followed: usize,
 }
 
 impl<'a> Walk<'a> {
-    fn new(path: &'a Path) -> Result<Self, Fault> {
+    fn new(path: &'a Path, links: Links) -> Result<Self, Fault> {
         let folder = root(path)?;
-        let mut walk = Walk { path, folder, steps: Vec::new(), left: VecDeque::new(), links: 0 };
+        let (steps, left) = (Vec::new(), VecDeque::new());
+        let mut walk = Walk { path, folder, steps, left, links, followed: 0 };
         walk.go_first(path);
         Ok(walk)
     }
@@ -137,8 +151,11 @@ impl<'a> Walk<'a> {
     }
 
     fn follow(&mut self, link: &OwnedFd) -> Result<(), Fault> {
-        self.links += 1;
-        if self.links > MOST_LINKS {
+        if self.links == Links::Refuse {
+            return Err(Fault::new(self.path, FaultKind::Link));
+        }
+        self.followed += 1;
+        if self.followed > MOST_LINKS {
             return Err(self.failed(Errno::LOOP));
         }
         let target = fs::readlinkat(link, "", Vec::new()).map_err(|errno| self.failed(errno))?;

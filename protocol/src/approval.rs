@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use brattice_policy::Mode;
 
 use crate::audit::Actor;
+use crate::editor::EditorContent;
 use crate::outcome::Denial;
 use crate::{ApprovalId, CallId, SessionId};
 
@@ -28,18 +29,22 @@ pub struct ApprovalRequest {
     pub tool: String,
     /// One line for people.
     pub title: String,
-    /// ACP's kind of tool call: `execute` for `bash`.
+    /// ACP's kind of tool call: `execute` for `bash`, `edit` for a change of files.
     pub kind: String,
-    /// The exact command. What the files hold that it runs or reads is not part of the question.
+    /// The exact command, where it is one. What the files hold that it runs or reads is not part of the question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// What a change does to its files, all of it; to one file in several parts where it is long. It is made to exactly these
+    /// files while they are as they are shown, or not at all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub diff: Vec<EditorContent>,
     /// Where it would run, without links.
     pub workdir: String,
     /// The mode without the approval.
     pub from: Mode,
-    /// The mode with it; the same where a rule asks.
+    /// The mode with it; the same where a rule asks, or the session asks before whatever it does.
     pub to: Mode,
-    /// Why, in the model's words; null where only a rule asks.
+    /// Why, in the model's words; null where the mode stays.
     pub justification: Option<String>,
     /// Why a command rule asks about the command, in the words of the configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -83,13 +88,27 @@ impl From<ApprovalChoice> for ApprovalOption {
     }
 }
 
+impl ApprovalOption {
+    /// The option for a change of files.
+    pub fn of_change(choice: ApprovalChoice) -> Self {
+        let option = ApprovalOption::from(choice);
+        match choice {
+            ApprovalChoice::AllowAlways => ApprovalOption {
+                name: "Allow this exact change for the session".to_owned(),
+                ..option
+            },
+            ApprovalChoice::AllowOnce | ApprovalChoice::RejectOnce => option,
+        }
+    }
+}
+
 /// A person's choice. Options bear ACP's names of their kinds as their ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalChoice {
     /// This call may.
     AllowOnce,
-    /// So may every later one of this session with the same command, folder and mode.
+    /// So may every later one of this session with the same command or change, folder and mode.
     AllowAlways,
     /// It may not.
     RejectOnce,

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use brattice_policy::Mode;
+
 use crate::outcome::{Denial, SandboxFacts};
 
 /// A file that was read.
@@ -49,6 +51,9 @@ pub struct FilesChanged {
     pub files: Vec<FileChanged>,
     /// Whether this is what would be done.
     pub dry_run: bool,
+    /// The session's mode, where a person allowed a wider one for the change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub escalated_from: Option<Mode>,
 }
 
 /// What became of a file.

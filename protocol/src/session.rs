@@ -94,6 +94,31 @@ pub struct Options {
     /// `minimal`: how many characters a result may have, from 1 to 65,536; 8,000 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output: Option<u64>,
+    /// `minimal`: how many lines of a result clients show people, from 0 to 10,000; [`PREVIEW_LINES`] unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview_lines: Option<u64>,
+    /// `minimal`: whether the tools for files are declared; not unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edit_tools: Option<bool>,
+    /// `minimal`: whether a person is asked before it acts; `auto` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ask: Option<AskRule>,
+}
+
+/// How many lines of a result clients show people unless the session says otherwise.
+pub const PREVIEW_LINES: u64 = 10;
+
+/// Whether a person is asked before a command runs or a file is changed, within the sandbox.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AskRule {
+    /// Where somebody can answer.
+    #[default]
+    Auto,
+    /// Always; where nobody can answer, nothing is done.
+    Always,
+    /// Never.
+    Never,
 }
 
 impl Options {
@@ -120,6 +145,9 @@ pub struct Session {
     pub network: Network,
     /// The layers that hold a command of this session.
     pub sandbox: LayerReport,
+    /// How many lines of a result clients show people, where the session was opened with a number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview_lines: Option<u64>,
 }
 
 /// Parameters that name a session and nothing else: `session.resume`, `session.turn`, `session.close`.

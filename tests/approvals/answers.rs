@@ -65,6 +65,7 @@ fn the_question_shows_the_exact_command_folder_modes_and_reason() {
             title: "Show it".to_owned(),
             kind: "execute".to_owned(),
             command: Some(command.to_owned()),
+            diff: Vec::new(),
             workdir: world.ws().join("sub").display().to_string(),
             from: Mode::ReadOnly,
             to: Mode::WorkspaceWrite,

@@ -17,9 +17,8 @@ fn what_a_call_starts_in_the_background_goes_on_and_is_named() {
     let command = "until [ -e go ]; do sleep 0.01; done; echo out; exit 3";
     let told = call(&world, &[], &json!({"command": command, "run_in_background": true}));
     let session = world.sessions()[0]["session"].as_str().unwrap().to_owned();
-    let title = format!("🛠️ bash: {command}\n");
     let note = format!("brattice: in the background, in a session of its own: {session}/bash-1\n");
-    assert_eq!(told, ended(0, &format!("{title}started background task bash-1\n"), &note));
+    assert_eq!(told, ended(0, "started background task bash-1\n", &note));
     assert_eq!(listed(&world)[0]["status"], "running");
     world.file("go", "");
     let name = format!("{session}/bash-1");
@@ -65,12 +64,12 @@ fn a_call_that_leaves_nothing_leaves_no_session_and_names_no_file_of_it() {
 }
 
 #[test]
-fn a_call_of_another_tool_is_told_with_what_it_is_about() {
+fn a_program_gets_the_result_and_nothing_else() {
     let world = World::new();
     world.file("f", "one\ntwo\n");
     let told = brattice_in(&world, &["call", "read", r#"{"file_path": "f", "limit": 1}"#]);
     let footer = "(Showing lines 1-1 of 2. Use offset=2 to continue.)";
-    assert_eq!(told, ended(0, &format!("🛠️ read: f\n1|one\n{footer}\n"), ""));
+    assert_eq!(told, ended(0, &format!("1|one\n{footer}\n"), ""));
     let told = brattice_in(&world, &["call", "write", r#"{"file_path": "f", "content": ""}"#]);
     assert_eq!(told.code, Some(1), "it has not been read in this session: {told:?}");
     let json = ["call", "--json", "glob", r#"{"pattern": "*"}"#];

@@ -167,3 +167,102 @@ fn what_permissions_refuse_is_no_denial() {
     world.setup("chmod 755 locked");
     world.finish();
 }
+
+#[test]
+fn what_is_protected_is_denied_as_to_a_command_and_can_be_asked_for() {
+    let world = World::builder()
+        .configured("[session]\nprotect = [\".git/hooks\", \"sub/Makefile\"]\n")
+        .start();
+    world.setup(
+        "git init -q .; echo 'exit 0' > .git/hooks/pre-commit; mkdir sub; echo all: > sub/Makefile; echo old > plain",
+    );
+    let session = opening(&world).answering().open();
+    let path = |name: &str| world.ws().join(name).display().to_string();
+    for name in [".git/hooks/pre-commit", "sub/Makefile", "plain"] {
+        read(&session, name);
+    }
+    let (hook, made) = (path(".git/hooks/pre-commit"), path(".git/hooks/deep/new"));
+    let makefile = path("sub/Makefile");
+    let attempts = [
+        (write(&session, ".git/hooks/pre-commit", "exit 1\n"), "write", &hook),
+        (write(&session, ".git/hooks/deep/new", "x\n"), "create", &made),
+        (edit(&session, "sub/Makefile", "all", "none"), "write", &makefile),
+    ];
+    for (reply, operation, path) in &attempts {
+        assert!(reply.is_error());
+        let text = reply.text();
+        assert!(text.contains("Read-only file system"), "{text}");
+        assert!(text.ends_with(&closing("workspace-write", operation, path)), "{text}");
+        let facts = &reply.result.structured_content["denials"];
+        assert_eq!(
+            facts,
+            &json!([{
+                "operation": operation, "path": path, "layer": "namespaces", "needs": "danger-full-access", "count": 1,
+            }])
+        );
+    }
+    let expected = [("write", &hook), ("create", &made), ("write", &makefile)];
+    assert_eq!(
+        recorded(&world),
+        expected.map(|(operation, path)| (operation.to_owned(), path.clone()))
+    );
+    // Of several files none is changed, whichever comes first.
+    let one = |path: &str, old: &str| json!({"path": path, "edits": [{"old_string": old, "new_string": "x"}]});
+    let both = json!({"files": [one("plain", "old"), one("sub/Makefile", "all")]});
+    let reply = call(&session, "edit", both);
+    assert!(reply.is_error());
+    reply
+        .holds("\nnothing was written\n[sandbox: file access denied under workspace-write mode]\n");
+    assert_eq!(crate::content(&world, "plain"), b"old\n");
+    // The folders around it are as writable as any.
+    write(&session, ".git/description", "mine\n").holds("exists and has not been read");
+    write(&session, "sub/other", "x\n").holds("created");
+    // A person may allow it.
+    let mut asked = json!({"file_path": ".git/hooks/pre-commit", "content": "exit 1\n"});
+    asked["sandbox_permissions"] = json!("danger-full-access");
+    asked["justification"] = json!("a hook");
+    let pending = session.begin_call(json!({"name": "write", "arguments": asked}));
+    let question = session.question();
+    let denied: Vec<_> = question.request().denials.iter().map(|it| it.layer.clone()).collect();
+    assert_eq!(denied, ["namespaces"]);
+    question.choose(brattice_protocol::approval::ApprovalChoice::AllowOnce);
+    session.end(pending).holds("updated");
+    assert_eq!(crate::content(&world, ".git/hooks/pre-commit"), b"exit 1\n");
+    world.finish();
+}
+
+#[test]
+fn a_file_system_that_is_read_only_by_itself_is_no_denial() {
+    let builder = World::builder();
+    let mount = format!(
+        "mkdir -p {0}/ws/ro && mount -t tmpfs tmpfs {0}/ws/ro && echo old > {0}/ws/ro/f && mount -o remount,ro {0}/ws/ro && exec {{}}",
+        builder.root().display()
+    );
+    let world = builder.wrapper(&["unshare", "-rm", "/bin/bash", "-c", &mount]).start();
+    let session = opening(&world).open();
+    read(&session, "ro/f");
+    for reply in [write(&session, "ro/f", "x"), write(&session, "ro/new", "x")] {
+        assert!(reply.is_error());
+        reply.holds("Read-only file system").lacks("[sandbox");
+    }
+    assert_eq!(recorded(&world), Vec::new());
+}
+
+#[test]
+fn what_is_hidden_is_told_to_be_refused_by_the_sandbox() {
+    let builder = World::builder();
+    let hidden = builder.root().join("out/hidden");
+    let world =
+        builder.configured(&format!("[session]\ndeny_read = [\"{}\"]\n", hidden.display())).start();
+    fs::create_dir(&hidden).unwrap();
+    fs::write(hidden.join("key"), "secret\n").unwrap();
+    let session = opening(&world).open();
+    let reply = call(&session, "read", json!({"file_path": hidden.join("key")}));
+    assert!(reply.is_error());
+    let text = reply.text();
+    assert!(!text.contains("secret"), "{text}");
+    assert!(text.ends_with("\n[sandbox: file access denied under workspace-write mode]"), "{text}");
+    read(&world.session("danger-full-access").open(), hidden.join("key").to_str().unwrap())
+        .holds("1|secret");
+    world.finish();
+}

@@ -9,6 +9,10 @@ mod changed;
 mod denied;
 mod dsh;
 mod edits;
+mod escalated;
+mod kit;
+mod kit_edits;
+mod kit_reads;
 mod links;
 mod reads;
 mod recovery;
@@ -21,7 +25,7 @@ use serde_json::{Value, json};
 /// What is said of a way out to this mode.
 fn hint(mode: &str) -> String {
     format!(
-        "[sandbox: to ask, make this change with bash, with sandbox_permissions \"{mode}\" and justification]"
+        "[sandbox: to ask, repeat this call once with sandbox_permissions \"{mode}\" and justification]"
     )
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 
 use brattice_tests::World;
 
+use crate::kit::kits;
 use crate::{opening, read, write};
 
 #[test]
@@ -23,6 +24,14 @@ fn b081_a_full_disk_leaves_the_old_file_and_nothing_new() {
         let reply = write(&session, name, &large);
         assert!(reply.is_error(), "{name}");
         reply.holds(lead).holds("No space left on device").lacks("[sandbox");
+    }
+    for kit in kits(&world) {
+        assert!(!kit.read("keep.txt").is_error());
+        for name in ["keep.txt", "new/dir/file.txt"] {
+            let reply = kit.write(name, &large);
+            assert!(reply.is_error(), "{}: {name}", kit.toolset);
+            reply.holds(name).holds("No space left on device").lacks("[sandbox");
+        }
     }
     session.run("sha256sum -c --quiet sums; ls -A").exits(0).says("keep.txt\nsums");
 }

@@ -9,6 +9,7 @@ pub(crate) mod arguments;
 pub(crate) mod audit;
 pub(crate) mod confinement;
 pub(crate) mod context;
+pub(crate) mod diff;
 pub(crate) mod duration;
 pub(crate) mod failure;
 mod launch;

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use brattice_client::{Client, ClientError};
 use brattice_protocol::hello::Role;
-use brattice_protocol::session::OpenParams;
+use brattice_protocol::session::{Counters, OpenParams, PREVIEW_LINES};
 use brattice_protocol::task::{KillParams, TaskListParams, TaskSummary};
 use brattice_protocol::tools::{CallParams, CallResult, CancelParams, Content};
 use brattice_protocol::{CallId, SessionId, TaskId};
@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::approval::{Prompt, asker};
 use super::interrupt::{Interrupt, Interrupts};
 use super::sessions;
-use super::shown::{title, whole};
+use super::shown::{Place, counted as counted_line, title, whole};
 use super::temporary::{close, open};
 use crate::cli::arguments::Call;
 use crate::cli::context::print;
@@ -26,8 +26,18 @@ use crate::cli::{Context, Failure};
 struct Ended {
     result: CallResult,
     interrupt: Option<Interrupt>,
+    /// How many lines of the result people are shown.
+    preview: u64,
+    /// What the turn came to, where it was this program's.
+    counters: Option<Counters>,
     /// What goes on in a session that was kept for it.
     left: Option<Left>,
+}
+
+impl Ended {
+    fn with(result: CallResult, interrupt: Option<Interrupt>) -> Ended {
+        Ended { result, interrupt, preview: PREVIEW_LINES, counters: None, left: None }
+    }
 }
 
 /// Background tasks, and their session.
@@ -68,8 +78,12 @@ pub(crate) async fn call(context: &Context, arguments: Call) -> Result<ExitCode,
             alone(&client, &open, params).await?
         }
     };
-    let shown =
-        context.show("the result", &ended.result, |style| whole(style, &kind, &ended.result))?;
+    let place = Place::of_stdout(ended.preview);
+    let shown = context.show("the result", &ended.result, |style| {
+        let counted = ended.counters.filter(|_| place != Place::Elsewhere);
+        let counted = counted.and_then(|counters| counted_line(counters, style));
+        whole(place, style, &kind, &ended.result) + &counted.unwrap_or_default()
+    })?;
     if let Some(left) = &ended.left {
         tell(context, left);
     }
@@ -91,7 +105,11 @@ async fn alone(
     let session = open(client, open_params, &mut interrupts).await?;
     let made = async {
         let params = params(session.session.clone());
-        let ended = make(client, &params, Whose::Ours, &mut interrupts).await?;
+        let mut ended = make(client, &params, Whose::Ours, &mut interrupts).await?;
+        ended.preview = session.preview_lines.unwrap_or(PREVIEW_LINES);
+        // Where that cannot be found out the result is worth telling all the same.
+        let turn = interrupts.guard(client.session_turn(&session.session)).await;
+        ended.counters = turn.ok().map(|turn| turn.counters);
         let running = match ended.interrupt {
             // Where that cannot be found out the result is worth telling all the same.
             None => interrupts.guard(running(client, &session.session)).await.unwrap_or_default(),
@@ -150,7 +168,7 @@ async fn make(
     tokio::pin!(calling);
     let mut prompt = Prompt::of(client);
     let interrupt = tokio::select! {
-        result = &mut calling => return Ok(Ended { result: result?, interrupt: None, left: None }),
+        result = &mut calling => return Ok(Ended::with(result?, None)),
         interrupt = interrupts.next() => interrupt,
         failure = prompt.run() => return Err(failure),
     };
@@ -174,7 +192,7 @@ async fn make(
             }
         },
     };
-    Ok(Ended { result, interrupt: Some(interrupt), left: None })
+    Ok(Ended::with(result, Some(interrupt)))
 }
 
 /// Kills whatever a session runs, at once.
@@ -193,10 +211,13 @@ fn fresh_id() -> CallId {
     CallId::new(format!("brattice-{}-{}", std::process::id(), now.as_nanos()))
 }
 
+/// The title goes before the call, for whoever waits for it; a program gets the result alone.
 fn announce(context: &Context, title: &str) -> Result<(), Failure> {
-    match context.format {
-        Format::Text => print(format!("{}\n", Style::of_stdout().bold(&plain_lines(title)))),
-        Format::Json => Ok(()),
+    match (context.format, Place::of_stdout(PREVIEW_LINES)) {
+        (Format::Text, Place::Terminal { .. }) => {
+            print(format!("{}\n", Style::of_stdout().bold(&plain_lines(title))))
+        }
+        (Format::Text, Place::Elsewhere) | (Format::Json, _) => Ok(()),
     }
 }
 

@@ -17,6 +17,7 @@ fn request(id: &str) -> ApprovalRequest {
         title: "make".to_owned(),
         kind: "execute".to_owned(),
         command: Some("make".to_owned()),
+        diff: Vec::new(),
         workdir: "/ws".to_owned(),
         from: Mode::ReadOnly,
         to: Mode::WorkspaceWrite,

@@ -7,8 +7,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use brattice_policy::{Approval as Asking, Mode};
-use brattice_protocol::approval::{ApprovalAnswer, ApprovalOutcome, ApprovalRequest, MAX_REASON};
+use brattice_protocol::approval::{
+    ApprovalAnswer, ApprovalChoice, ApprovalOption, ApprovalOutcome, ApprovalRequest, MAX_REASON,
+};
 use brattice_protocol::audit::{Actor, Event};
+use brattice_protocol::editor::{EditorContent, EditorKind};
 use brattice_protocol::hello::Answers;
 use brattice_protocol::outcome::Denial;
 use brattice_protocol::{ApprovalId, CallId, SessionId};
@@ -18,7 +21,7 @@ use super::desk::Desk;
 use super::memory::Remembered;
 use super::refusal::NotAllowed;
 use super::state::{Approval, Choices, ClaimRefused, Ending, Settlement};
-use super::subject::Subject;
+use super::subject::{Deed, Subject};
 use crate::exec::spec::Timestamp;
 use crate::server::{Connection, Reply};
 use crate::session::{RunningCall, Session};
@@ -26,13 +29,18 @@ use crate::session::{RunningCall, Session};
 /// Longest command that a person is asked about, in bytes: all of it must be shown.
 pub(super) const MOST_SHOWN: usize = 32 << 10;
 
+/// Longest diff that a person is asked about, in bytes as it is sent.
+const MOST_DIFF: usize = 1 << 20;
+
 /// Something to ask a person.
 #[derive(Debug)]
 pub(crate) struct Question {
     /// What it is about.
     pub(crate) subject: Subject,
+    /// What a change does to its files, all of it.
+    pub(crate) diff: Vec<EditorContent>,
     /// The tool's name.
-    pub(crate) tool: &'static str,
+    pub(crate) tool: String,
     /// The call in one line.
     pub(crate) title: String,
     /// Why it is asked.
@@ -56,19 +64,21 @@ pub(crate) enum Why {
         /// Its reason.
         reason: String,
     },
+    /// The session asks before whatever it does; the mode stays.
+    Session,
 }
 
-/// The right to run one command once. It cannot be copied, and is used up by its claim.
+/// The right to do one thing once. It cannot be copied, and is used up by its claim.
 #[derive(Debug)]
 pub(crate) struct Permit {
-    approval: Approval,
+    approval: Box<Approval>,
 }
 
 impl Permit {
-    /// Uses it for a command that is about to start. Gives the mode.
+    /// Uses it for what is about to be done. Gives the mode.
     ///
     /// # Errors
-    /// The command, its folder or the session's mode is not what was asked about.
+    /// The command or the change, its folder or the session's mode is not what was asked about.
     pub(crate) fn claim(
         mut self,
         session: &SessionId,
@@ -104,7 +114,7 @@ pub(crate) fn remembered(
             })?;
             let asker = (session.id().clone(), call.clone());
             let approval = Approval::repeated(asker, subject.clone(), Actor::Daemon);
-            Ok(Some(Permit { approval }))
+            Ok(Some(Permit { approval: Box::new(approval) }))
         }
     }
 }
@@ -121,8 +131,13 @@ pub(crate) async fn ask(
     caller: &Arc<Connection>,
     question: Question,
 ) -> Result<Permit, NotAllowed> {
-    let bytes = question.subject.command.len();
-    if bytes > MOST_SHOWN {
+    let (bytes, most) = match &question.subject.deed {
+        Deed::Command(command) => (command.len(), MOST_SHOWN),
+        Deed::Change(_) => {
+            (serde_json::to_string(&question.diff).map_or(usize::MAX, |diff| diff.len()), MOST_DIFF)
+        }
+    };
+    if bytes > most {
         return Err(NotAllowed::TooLong { bytes });
     }
     let desk = session.desk();
@@ -131,6 +146,7 @@ pub(crate) async fn ask(
     let ttl = session.approval_ttl();
     let choices = session.toolset().approvals;
     let subject = question.subject.clone();
+    let is_by_session = question.why == Why::Session;
     let request = Arc::new(request(session, call.id(), question, choices, ttl));
     session.audit().record_before(&asked(&request))?;
     let asker = (session.id().clone(), call.id().clone());
@@ -138,7 +154,7 @@ pub(crate) async fn ask(
     let settled = desk.put(request.clone(), approval, clients.clone());
     let settled = settled.inspect_err(|_| session.audit().record(&unopened(&request)))?;
     // Since it was looked for, approvals may have been switched off: before the question was put, nothing ended it.
-    if session.latitude().approval == Asking::Never {
+    if session.latitude().approval == Asking::Never && !is_by_session {
         desk.end(&request.id, Ending::Silenced, Actor::Daemon);
     }
     // Dropped at the end, it waits for no answer any more.
@@ -152,7 +168,12 @@ pub(crate) async fn ask(
         return Err(NotAllowed::Deserted);
     };
     conclude(session, &request, &subject, &settlement, ttl)?;
-    Ok(Permit { approval })
+    Ok(Permit { approval: Box::new(approval) })
+}
+
+/// Whether somebody is there who could be asked.
+pub(crate) fn is_attended(session: &Session, caller: &Arc<Connection>) -> bool {
+    session.desk().is_attended(&answering(session, caller))
 }
 
 /// The clients that can be asked: whose session it is, and who called.
@@ -172,27 +193,33 @@ fn request(
     choices: Choices,
     ttl: Duration,
 ) -> ApprovalRequest {
-    let Question { subject, tool, title, why } = question;
+    let Question { subject, diff, tool, title, why } = question;
     let (justification, denials, rule) = match why {
         Why::Escalation { justification, denials, rule } => (Some(justification), denials, rule),
         Why::Rule { reason } => (None, Vec::new(), Some(reason)),
+        Why::Session => (None, Vec::new(), None),
+    };
+    let (kind, command, option): (_, _, fn(ApprovalChoice) -> ApprovalOption) = match subject.deed {
+        Deed::Command(command) => (EditorKind::Execute, Some(command), ApprovalOption::from),
+        Deed::Change(_) => (EditorKind::Edit, None, ApprovalOption::of_change),
     };
     let ttl = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
     ApprovalRequest {
         id: ApprovalId::new(uuid::Uuid::now_v7().to_string()),
         session: session.id().clone(),
         call: call.clone(),
-        tool: tool.to_owned(),
+        tool,
         title,
-        kind: "execute".to_owned(),
-        command: Some(subject.command),
+        kind: kind.as_str().to_owned(),
+        command,
+        diff,
         workdir: subject.folder.path().display().to_string(),
         from: subject.from,
         to: subject.to,
         justification,
         rule,
         denials,
-        options: choices.all().iter().map(|choice| (*choice).into()).collect(),
+        options: choices.all().iter().copied().map(option).collect(),
         expires: Timestamp::now().0.saturating_add(ttl),
     }
 }

@@ -116,6 +116,11 @@ impl Desk {
         Ok(wait)
     }
 
+    /// Whether somebody is there who could answer.
+    pub(super) fn is_attended(&self, clients: &[Arc<Connection>]) -> bool {
+        !(self.open().operators.is_empty() && clients.is_empty())
+    }
+
     /// Whether a question could be opened now.
     pub(super) fn admits(
         &self,
@@ -165,11 +170,14 @@ impl Desk {
         }
     }
 
-    /// Nobody is to be asked in this session any more.
+    /// Nobody is to be asked in this session any more, for a wider mode or by a rule.
     pub(crate) fn silence(&self, session: &SessionId, by: Actor) {
         let mut open = self.open();
-        while let Some(index) = open.cases.iter().position(|case| case.request.session == *session)
-        {
+        let is_silenced = |case: &Case| {
+            let ApprovalRequest { justification, rule, .. } = &*case.request;
+            case.request.session == *session && (justification.is_some() || rule.is_some())
+        };
+        while let Some(index) = open.cases.iter().position(is_silenced) {
             open.end(index, Ending::Silenced, by);
         }
     }

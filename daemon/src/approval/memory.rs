@@ -1,4 +1,4 @@
-//! What a session remembers of answers: commands that were allowed for all of it, and those that were rejected.
+//! What a session remembers of answers: commands and changes that were allowed for all of it, and those that were rejected.
 //!
 //! Pure, and bounded: the oldest is forgotten first, and then somebody is asked again. Texts are kept as digests, for a
 //! command may be long. Rejections are forgotten when the person has spoken again (`session.turn`) or has changed what
@@ -8,7 +8,6 @@ use std::collections::VecDeque;
 
 use brattice_policy::Mode;
 use brattice_protocol::ApprovalId;
-use sha2::{Digest as _, Sha256};
 
 use super::subject::{Folder, Subject};
 
@@ -22,10 +21,10 @@ pub(crate) struct Memory {
     rejected: VecDeque<Rejected>,
 }
 
-/// A command in a folder.
+/// A command in a folder, or a change of files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Place {
-    command: [u8; 32],
+    deed: [u8; 32],
     folder: Folder,
 }
 
@@ -97,8 +96,7 @@ impl Memory {
 
 impl Place {
     fn of(subject: &Subject) -> Place {
-        let command = Sha256::digest(subject.command.as_bytes()).into();
-        Place { command, folder: subject.folder.clone() }
+        Place { deed: subject.deed.digest(), folder: subject.folder.clone() }
     }
 }
 
@@ -112,12 +110,13 @@ fn push<T>(entries: &mut VecDeque<T>, entry: T) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::approval::{Change, Deed};
 
     const REJECTED: Remembered = Remembered::Rejected { reason: None };
 
     fn subject(command: &str, to: Mode) -> Subject {
         let folder = Folder::of("/ws", 7);
-        Subject { command: command.to_owned(), folder, from: Mode::ReadOnly, to }
+        Subject { deed: Deed::Command(command.to_owned()), folder, from: Mode::ReadOnly, to }
     }
 
     #[test]
@@ -158,6 +157,21 @@ mod tests {
         assert_eq!(memory.recall(&own), Remembered::Nothing);
         memory.reject(&wider, None);
         assert_eq!(memory.recall(&own), Remembered::Nothing, "less than was rejected");
+    }
+
+    #[test]
+    fn a_change_is_remembered_by_all_of_it() {
+        let mut memory = Memory::default();
+        let change = |what: &str, path: &str| Subject {
+            deed: Deed::Change(Change::new(what.as_bytes(), vec![path.into()])),
+            ..subject("", Mode::WorkspaceWrite)
+        };
+        let own = change("a", "/ws/f");
+        memory.allow(&own, ApprovalId::new("a"));
+        assert_eq!(memory.recall(&own), Remembered::Allowed(ApprovalId::new("a")));
+        for other in [change("b", "/ws/f"), subject("a", Mode::WorkspaceWrite)] {
+            assert_eq!(memory.recall(&other), Remembered::Nothing, "{other:?}");
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Approvals: a question to a person before one command runs, and what becomes of the answer.
+//! Approvals: a question to a person before one command runs or files are changed, and what becomes of the answer.
 //!
 //! ```text
 //!  tools ──Question──► ask ──► memory: allowed for the session, or rejected before: nobody is asked
@@ -13,7 +13,7 @@
 //! | thing | owner | when it ends |
 //! |---|---|---|
 //! | an open question | the desk | at its first answer; unanswered after `approval_ttl`; with its call, its session, or the last who could answer |
-//! | a permit | the call that asked | when its command starts: it is claimed once, for exactly what was asked |
+//! | a permit | the call that asked | when its command or change begins: it is claimed once, for exactly what was asked |
 //! | what is remembered | the session | rejections at the next turn or change of the session, all of it with the daemon |
 //!
 //! A daemon that dies with a question open has started nothing: its call is answered by nobody, and the next daemon knows
@@ -26,9 +26,9 @@ mod refusal;
 mod state;
 mod subject;
 
-pub(crate) use ask::{Permit, Question, Why, ask, remembered};
+pub(crate) use ask::{Permit, Question, Why, ask, is_attended, remembered};
 pub(crate) use desk::{Desk, RespondError};
 pub(crate) use memory::Memory;
 pub(crate) use refusal::NotAllowed;
 pub(crate) use state::{Choices, ClaimRefused};
-pub(crate) use subject::{Folder, Subject};
+pub(crate) use subject::{Change, Deed, Folder, Subject};

@@ -6,11 +6,11 @@ use brattice_policy::Mode;
 use proptest::prelude::*;
 
 use super::*;
-use crate::approval::subject::Folder;
+use crate::approval::subject::{Deed, Folder};
 
 fn subject(command: &str) -> Subject {
     Subject {
-        command: command.to_owned(),
+        deed: Deed::Command(command.to_owned()),
         folder: Folder::of("/ws", 7),
         from: Mode::ReadOnly,
         to: Mode::WorkspaceWrite,

@@ -1,4 +1,4 @@
-//! What an approval is about: one exact command in one folder, from one mode to another.
+//! What an approval is about: one exact command in one folder, or one exact change of files, from one mode to another.
 
 use std::fs::Metadata;
 use std::io;
@@ -6,18 +6,62 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use brattice_policy::Mode;
+use sha2::{Digest as _, Sha256};
 
 /// What a person allows. Two subjects are the same question only if they are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Subject {
-    /// The command's whole text.
-    pub(crate) command: String,
-    /// Where it runs.
+    /// What is to be done.
+    pub(crate) deed: Deed,
+    /// Where a command runs; the session's working directory for a change, whose paths name no other.
     pub(crate) folder: Folder,
     /// The session's mode.
     pub(crate) from: Mode,
-    /// The mode of the command; the same where a rule asks.
+    /// The mode in which it is done; the same where it is only asked about.
     pub(crate) to: Mode,
+}
+
+/// Something that a call is to do.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Deed {
+    /// Run a command, by its whole text.
+    Command(String),
+    /// Change files.
+    Change(Change),
+}
+
+impl Deed {
+    /// What tells it from any other.
+    pub(super) fn digest(&self) -> [u8; 32] {
+        match self {
+            Deed::Command(command) => Sha256::digest(command.as_bytes()).into(),
+            Deed::Change(change) => change.digest,
+        }
+    }
+}
+
+/// A change of files. What their contents were when it was shown is the worker's to compare, not a part of it: who allows it for
+/// a session allows it for those to come.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Change {
+    digest: [u8; 32],
+    paths: Vec<PathBuf>,
+}
+
+impl Change {
+    /// Of files at these paths, which are without links, by something that tells all of what is done to them.
+    pub(crate) fn new(what: &[u8], paths: Vec<PathBuf>) -> Change {
+        let mut digest = Sha256::new();
+        // No command's text begins so.
+        digest.update(b"\0change\0");
+        digest.update(what);
+        Change { digest: digest.finalize().into(), paths }
+    }
+
+    /// The files.
+    pub(crate) fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
 }
 
 /// A folder as it was when it was looked at: by its path without links, and by what stands there. Another one under the same

@@ -1,13 +1,16 @@
 //! What a file worker is asked and what it answers: the engines' own values.
 
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use brattice_files::read::Caps;
 use brattice_files::{
-    Apply, Edited, Expected, Fault, FileEdits, FileFault, Reading, Recovery, Window, Written,
+    Apply, Edited, Expected, Fault, FileEdits, FileFault, Links, Reading, Recovery, Window, Written,
 };
 use brattice_search::{GlobQuery, GrepQuery, Listed, QueryError};
 use serde::{Deserialize, Serialize};
+
+use crate::approval::Change;
 
 /// Daemon to worker.
 #[derive(Debug, Serialize, Deserialize)]
@@ -48,7 +51,7 @@ pub(crate) enum Request {
         /// How much of them.
         caps: Caps,
     },
-    /// Write a whole file.
+    /// Write a whole file, its folders made where they are missing.
     Write {
         /// The file.
         path: PathBuf,
@@ -56,24 +59,31 @@ pub(crate) enum Request {
         content: String,
         /// What it must be.
         expected: Expected,
-        /// Whether it is done.
-        apply: Apply,
-        /// The journal's folder.
-        journal: PathBuf,
+        /// How.
+        manner: Manner,
     },
     /// Edit files, all or none.
     Edit {
         /// The files.
         files: Vec<FileEdits>,
-        /// Whether it is done.
-        apply: Apply,
-        /// The journal's folder.
-        journal: PathBuf,
+        /// How.
+        manner: Manner,
     },
     /// Search in files.
     Grep(GrepQuery),
     /// Search for files.
     Glob(GlobQuery),
+}
+
+/// How a change is made.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Manner {
+    /// Whether it is done.
+    pub(crate) apply: Apply,
+    /// Whether the paths may lead through links.
+    pub(crate) links: Links,
+    /// The journal's folder.
+    pub(crate) journal: PathBuf,
 }
 
 impl Request {
@@ -85,6 +95,28 @@ impl Request {
             }
             Request::Recover { .. } | Request::Write { .. } | Request::Edit { .. } => false,
         }
+    }
+
+    /// The change that it asks for, if it asks for one: all that is done to which files. What they must hold for that is left out.
+    pub(crate) fn change(&self) -> Option<Change> {
+        let bytes = |path: &Path| path.as_os_str().as_bytes().to_owned();
+        let (what, paths) = match self {
+            Request::Write { path, content, .. } => {
+                (serde_json::to_vec(&(bytes(path), content)), vec![path.clone()])
+            }
+            Request::Edit { files, .. } => {
+                let whats: Vec<_> =
+                    files.iter().map(|file| (bytes(&file.path), &file.edits, file.order)).collect();
+                let paths = files.iter().map(|file| file.path.clone()).collect();
+                (serde_json::to_vec(&whats), paths)
+            }
+            Request::Recover { .. }
+            | Request::Find { .. }
+            | Request::Read { .. }
+            | Request::Grep(_)
+            | Request::Glob(_) => return None,
+        };
+        Some(Change::new(&what.ok()?, paths))
     }
 }
 
@@ -188,4 +220,6 @@ pub(crate) enum Barrier {
     Ordinary,
     /// The kernel refused what the file's permissions allow.
     Sandbox,
+    /// It is on a mount that is read-only: the sandbox's, or the machine's.
+    ReadOnly,
 }

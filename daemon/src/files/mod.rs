@@ -25,6 +25,6 @@ mod worker;
 
 pub(crate) use client::{Client, WorkerGone};
 pub(crate) use message::{
-    Answer, Barrier, QueryArgument, QueryFault, Refused, Request, Standing, Target,
+    Answer, Barrier, Manner, QueryArgument, QueryFault, Refused, Request, Standing, Target,
 };
 pub(crate) use worker::main as worker_main;

@@ -28,7 +28,7 @@ use rustix::fs::{Access, AtFlags, CWD};
 
 use super::frame;
 use super::message::{
-    Answer, Barrier, QueryFault, ReadFile, Refused, Request, Standing, Target, ToWorker,
+    Answer, Barrier, Manner, QueryFault, ReadFile, Refused, Request, Standing, Target, ToWorker,
 };
 
 /// Calls that are worked on at the same time; the next one waits.
@@ -192,7 +192,6 @@ impl Shared {
 }
 
 fn answer(request: Request, flags: &Flags) -> Answer {
-    let context = |journal| Context { journal, cancel: &flags.files, lock_wait: LOCK_WAIT };
     match request {
         Request::Recover { journal } => Answer::Recovered(recover(&journal)),
         Request::Find { paths } => Answer::Found(paths.iter().map(|path| find(path)).collect()),
@@ -201,12 +200,13 @@ fn answer(request: Request, flags: &Flags) -> Answer {
             let read = |reading| Box::new(ReadFile { target: find(&path).ok(), reading });
             Answer::Read(reading.map(read).map_err(|fault| refused(fault, Access::READ_OK)))
         }
-        Request::Write { path, content, expected, apply, journal } => {
-            let written = files::write(&path, &content, expected, apply, context(&journal));
+        Request::Write { path, content, expected, manner } => {
+            let written =
+                files::write(&path, &content, expected, manner.apply, context(&manner, flags));
             Answer::Written(written.map(Box::new).map_err(|fault| refused(fault, Access::WRITE_OK)))
         }
-        Request::Edit { files: edits, apply, journal } => {
-            let edited = files::edit(&edits, apply, context(&journal));
+        Request::Edit { files: edits, manner } => {
+            let edited = files::edit(&edits, manner.apply, context(&manner, flags));
             Answer::Edited(edited.map_err(|faults| faults.into_iter().map(refused_edit).collect()))
         }
         Request::Grep(query) => {
@@ -216,6 +216,11 @@ fn answer(request: Request, flags: &Flags) -> Answer {
             Answer::Listed(search::glob(&query, &flags.search).map_err(QueryFault::from))
         }
     }
+}
+
+fn context<'a>(manner: &'a Manner, flags: &'a Flags) -> Context<'a> {
+    let Manner { journal, links, .. } = manner;
+    Context { journal, cancel: &flags.files, lock_wait: LOCK_WAIT, links: *links }
 }
 
 fn find(path: &Path) -> Result<Target, Refused<Fault>> {
@@ -250,6 +255,9 @@ fn refused(fault: Fault, access: Access) -> Refused<Fault> {
 /// Landlock does not judge access(2), so that what it answers is what permissions and mounts alone allow.
 fn barrier(fault: &Fault, access: Access) -> Barrier {
     let FaultKind::Kernel { errno, operation } = fault.kind else { return Barrier::Ordinary };
+    if errno == Errno::ROFS {
+        return Barrier::ReadOnly;
+    }
     if ![Errno::ACCESS, Errno::XDEV].contains(&errno) {
         return Barrier::Ordinary;
     }

@@ -8,11 +8,12 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use brattice_policy::explain::{Operation, explain};
+use brattice_policy::explain::{Operation, Verdict, explain};
 use brattice_policy::{Approval, Denial, DeniedOperation, LayerName, Mode};
 use brattice_protocol::audit::Event;
 use brattice_protocol::task::TaskKind;
 use brattice_protocol::{CallId, SessionId, TaskId};
+use rustix::fs::StatVfsMountFlags;
 
 use super::escalation::Latitude;
 use super::held::held;
@@ -125,24 +126,23 @@ impl Session {
         refused: Refused<'_>,
     ) -> Denials {
         let Refused { operation, path } = refused;
-        let asked = match operation {
-            DeniedOperation::Create => Operation::Create,
-            DeniedOperation::Remove | DeniedOperation::Rename => Operation::Remove,
-            _ => Operation::Write,
-        };
-        let profile = self.profile().with_mode(mode);
-        let verdict = explain(&profile, &held(&profile, &self.layers()), path, asked);
-        let right = match operation {
-            DeniedOperation::Create => "make_reg",
-            DeniedOperation::Remove | DeniedOperation::Rename => "remove_file",
-            _ => "write_file",
+        let verdict = self.verdict(mode, path, asked(operation));
+        let is_of_namespaces = verdict.layer.as_deref() == Some(LayerName::Namespaces.as_str());
+        let (layer, errno, right) = match (is_of_namespaces, operation) {
+            // As the observer tells it of a command.
+            (true, _) => (LayerName::Namespaces, "EROFS", operation.as_str()),
+            (false, DeniedOperation::Create) => (LayerName::Landlock, "EACCES", "make_reg"),
+            (false, DeniedOperation::Remove | DeniedOperation::Rename) => {
+                (LayerName::Landlock, "EACCES", "remove_file")
+            }
+            (false, _) => (LayerName::Landlock, "EACCES", "write_file"),
         };
         let denial = Denial {
             operation,
             path: bounded(path.to_string_lossy().into_owned()),
             second_path: None,
-            layer: LayerName::Landlock,
-            errno: "EACCES".to_owned(),
+            layer,
+            errno: errno.to_owned(),
             right: right.to_owned(),
             // What no wider confined mode is known to allow, only no confinement does.
             needs: verdict.mode_needed.unwrap_or(Mode::DangerFullAccess),
@@ -155,6 +155,27 @@ impl Session {
         let (session, call) = (self.id().clone(), call.clone());
         self.audit().record(&Event::CallDenial { session, call, denial });
         Denials { records: vec![record], total: 1, ..Denials::default() }
+    }
+
+    /// Whether it is the session's own doing that a file is on a mount that is read-only: without the sandbox it would be on one
+    /// that is not. Blocks.
+    pub(crate) fn keeps(&self, mode: Mode, Refused { operation, path }: Refused<'_>) -> bool {
+        let outside = path.ancestors().find_map(|path| rustix::fs::statvfs(path).ok());
+        let is_read_only =
+            outside.is_none_or(|found| found.f_flag.contains(StatVfsMountFlags::RDONLY));
+        !is_read_only && !self.verdict(mode, path, asked(operation)).allowed
+    }
+
+    /// Whether what is at the path, without links, is hidden from the session. Blocks.
+    pub(crate) fn hides(&self, mode: Mode, path: &Path) -> bool {
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let verdict = self.verdict(mode, &path, Operation::Read);
+        !verdict.allowed && verdict.layer.as_deref() == Some(LayerName::Namespaces.as_str())
+    }
+
+    fn verdict(&self, mode: Mode, path: &Path, asked: Operation) -> Verdict {
+        let profile = self.profile().with_mode(mode);
+        explain(&profile, &held(&profile, &self.layers()), path, asked)
     }
 
     /// What there is to be done about what a command was denied; `None` where a wider mode would not help.
@@ -175,6 +196,14 @@ impl Session {
             Approval::Never => Escalation::Final(Refusal::Disabled),
             Approval::Ask => ask(needed),
         })
+    }
+}
+
+const fn asked(operation: DeniedOperation) -> Operation {
+    match operation {
+        DeniedOperation::Create => Operation::Create,
+        DeniedOperation::Remove | DeniedOperation::Rename => Operation::Remove,
+        _ => Operation::Write,
     }
 }
 

@@ -14,8 +14,9 @@ use super::command::{Authority, StartError, UpdateError};
 use super::denials::DenialStore;
 use super::layers;
 use super::session::{Intake, Session, Standing};
-use crate::approval::{ClaimRefused, Desk, Folder, Memory, Subject};
+use crate::approval::{ClaimRefused, Deed, Desk, Folder, Memory, Permit, Subject};
 use crate::exec::spec::Program;
+use crate::files::Request;
 use crate::toolset::EscalationOffer;
 use crate::workers::Lane;
 
@@ -150,16 +151,49 @@ impl Session {
         let (Program::Bash(command) | Program::Login(command), Some(call)) = (program, call) else {
             return Err(StartError::NotPermitted(ClaimRefused::Other));
         };
+        let deed = Deed::Command(command.clone());
+        let Claimed { from, mode } = self.claim(permit, to, call, deed, cwd).await?;
+        // What a person allowed beyond the session's mode is this command and nothing that outlives it.
+        let leftovers = if mode > from { LeftoverRule::Stop } else { self.leftover_rule() };
+        Ok((self.profile().with_mode(mode), leftovers))
+    }
+
+    /// The mode in which a request to the file worker is carried out that a person allowed. The permit is used up by this.
+    pub(super) async fn authorise_change(
+        &self,
+        (permit, to): (Permit, Mode),
+        request: &Request,
+        call: &CallId,
+    ) -> Result<Mode, StartError> {
+        let change = request.change().ok_or(StartError::NotPermitted(ClaimRefused::Other))?;
+        let cwd = self.working_directory(None);
+        Ok(self.claim(permit, to, call, Deed::Change(change), &cwd).await?.mode)
+    }
+
+    async fn claim(
+        &self,
+        permit: Permit,
+        to: Mode,
+        call: &CallId,
+        deed: Deed,
+        cwd: &Path,
+    ) -> Result<Claimed, StartError> {
         let folder = self.look(cwd).await;
         let folder = folder.map_err(|_gone| StartError::NotPermitted(ClaimRefused::Other))?;
         let (from, ceiling) = (self.bounded().mode, self.ceiling().mode);
         if to > ceiling {
             return Err(StartError::BeyondCeiling { to, ceiling });
         }
-        let subject = Subject { command: command.clone(), folder, from, to };
+        let subject = Subject { deed, folder, from, to };
         let mode = permit.claim(self.id(), call, &subject).map_err(StartError::NotPermitted)?;
-        // What a person allowed beyond the session's mode is this command and nothing that outlives it.
-        let leftovers = if mode > from { LeftoverRule::Stop } else { self.leftover_rule() };
-        Ok((self.profile().with_mode(mode), leftovers))
+        Ok(Claimed { from, mode })
     }
+}
+
+/// A permit that was used.
+struct Claimed {
+    /// The session's mode.
+    from: Mode,
+    /// The one that was allowed.
+    mode: Mode,
 }

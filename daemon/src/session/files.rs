@@ -21,10 +21,11 @@ use std::time::Duration;
 
 use brattice_files::Fingerprint;
 use brattice_policy::{LeftoverRule, Mode, Profile, Root};
-use brattice_protocol::TaskId;
+use brattice_protocol::{CallId, TaskId};
 
 use super::command::StartError;
 use super::session::Session;
+use crate::approval::Permit;
 use crate::exec::spec::{Placement, Program, Stdin, Streams, TaskSpec};
 use crate::exec::{RunError, Supervisor, TaskHandle};
 use crate::files::{Answer, Client, Request, WorkerGone};
@@ -166,6 +167,20 @@ impl Session {
         let Some((client, held)) = serving else { return Ok(None) };
         let (now, answer) = tokio::join!(self.held_by(mode), client.call(request.clone()));
         Ok(if now? == *held { Some(answer?) } else { None })
+    }
+
+    /// Has the worker of the mode that a person allowed do what they allowed, once. Dropped, it is withdrawn.
+    ///
+    /// # Errors
+    /// See [`FilesError`].
+    pub(crate) async fn on_files_permitted(
+        self: &Arc<Self>,
+        allowed: (Permit, Mode),
+        request: Request,
+        call: &CallId,
+    ) -> Result<Answer, FilesError> {
+        let mode = self.authorise_change(allowed, &request, call).await?;
+        self.on_files(mode, request).await
     }
 
     /// Starts no more workers, and has those that there are end: they undo what they have begun.

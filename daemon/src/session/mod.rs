@@ -85,7 +85,7 @@ pub(crate) use background::KillError;
 pub(crate) use calls::{Admission, RunningCall};
 pub(crate) use command::{Authority, Command, StartError, UpdateError};
 pub(crate) use denials::{Asked, RecordedDenial, Refused};
-pub(crate) use escalation::Changes;
+pub(crate) use escalation::{Changes, Latitude};
 pub(crate) use files::FilesError;
 pub(crate) use folder::FolderError;
 pub(crate) use open::{Grounds, OpenError};

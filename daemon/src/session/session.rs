@@ -307,6 +307,7 @@ impl Session {
             toolset: self.setup.toolset.name,
             network: self.setup.profile.network,
             sandbox: LayerReport::clone(&layers),
+            preview_lines: self.setup.options.preview_lines,
         }
     }
 

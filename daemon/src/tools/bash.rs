@@ -14,7 +14,7 @@ use brattice_protocol::outcome::Cause;
 use brattice_protocol::tools::Stream;
 use serde_json::{Map, Value};
 
-use crate::approval::NotAllowed;
+use crate::approval::{Deed, NotAllowed};
 use crate::exec::denials::Denials;
 use crate::exec::spec::{
     self, Chunk, LeftoverFate, Program, Stdin, StreamEnd, Streams, TaskEnd, Urgency,
@@ -31,6 +31,7 @@ use crate::toolset::{
 
 use super::call::{Answer, Caller, Keeping, Report};
 use super::escalate::{Asking, Authorised, NotEscalated, authorise};
+use super::rejected::{Rejected, rejection_words};
 use super::watch::Watcher;
 
 /// Why a withdrawn call's command is killed.
@@ -59,8 +60,14 @@ pub(super) async fn run(
         Folder::Cwd => session.working_directory(workdir.as_deref()),
         Folder::Workspace => session.workspace().to_owned(),
     };
-    let asking = Asking { command: &command, cwd: &cwd, title: &title };
-    let authorised = authorise(session, call, caller, asking, wish).await;
+    let asking = Asking {
+        tool: report.tool(),
+        deed: Deed::Command(command.clone()),
+        diff: Vec::new(),
+        cwd: &cwd,
+        title: &title,
+    };
+    let authorised = authorise(session, call, caller, (&command, asking), wish).await;
     let Authorised { authority, cwd, escalated_from } = match authorised {
         Ok(authorised) => authorised,
         Err(fault) => return refused(session, &fault),
@@ -127,14 +134,22 @@ fn not_taken(session: &Session, error: &StartError) -> Answer {
 /// A call whose command a person was to allow, and did not.
 fn refused(session: &Session, fault: &NotEscalated) -> Answer {
     let toolset = session.toolset();
-    let mut text = toolset.error(&fault.to_string());
+    let words = match fault {
+        NotEscalated::NotAllowed(why) | NotEscalated::NotAllowedByRule { why, .. } => {
+            rejection_words(toolset, Rejected::Command, why)
+        }
+        _ => None,
+    };
+    let mut text = toolset.error(&words.unwrap_or_else(|| fault.to_string()));
     let not_allowed = match fault {
         NotEscalated::NotAllowed(why) | NotEscalated::NotAllowedByRule { why, .. } => why,
         NotEscalated::BeyondCeiling { .. } | NotEscalated::Ungrounded { .. } => {
             return rejected(session, text);
         }
         NotEscalated::NotStarted(error) => return not_taken(session, error),
-        NotEscalated::Arguments(_) | NotEscalated::NoFolder { .. } => return Answer::refused(text),
+        NotEscalated::Arguments(_) | NotEscalated::NoFolder { .. } | NotEscalated::NotShown(_) => {
+            return Answer::refused(text);
+        }
     };
     if matches!(not_allowed, NotAllowed::Withdrawn) {
         text.push_str("\n[cancelled]");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use brattice_protocol::audit::{self, Event};
-use brattice_protocol::editor::{EditorFacts, EditorKind, EditorStatus};
+use brattice_protocol::editor::{EditorContent, EditorFacts, EditorKind, EditorStatus};
 use brattice_protocol::tools::{
     CallFinished, CallMeta, CallParams, CallResult, CallStarted, CallStatus, Content, Location,
 };
@@ -73,8 +73,10 @@ async fn run(
             let answer = match tool {
                 ToolKind::Bash => Ok(bash::run(session, &call, caller, arguments, report).await),
                 ToolKind::Read => Ok(files::read(session, &call, arguments, report).await),
-                ToolKind::Write => Ok(files::write(session, &call, arguments, report).await),
-                ToolKind::Edit => Ok(files::edit(session, &call, arguments, report).await),
+                ToolKind::Write => {
+                    Ok(files::write(session, &call, caller, arguments, report).await)
+                }
+                ToolKind::Edit => Ok(files::edit(session, &call, caller, arguments, report).await),
                 ToolKind::Grep => Ok(search::grep(session, &call, arguments, report).await),
                 ToolKind::Glob => Ok(search::glob(session, &call, arguments, report).await),
                 ToolKind::TaskOutput => tasks::output(session, &call, arguments).await,
@@ -220,6 +222,7 @@ pub(super) struct Report<'a> {
     title: String,
     kind: EditorKind,
     locations: Vec<Location>,
+    content: Vec<EditorContent>,
     stage: Told,
 }
 
@@ -233,7 +236,13 @@ enum Told {
 impl<'a> Report<'a> {
     fn new(session: &'a Session, call: &'a CallId, tool: &'a str) -> Self {
         let (title, kind, stage) = (tool.to_owned(), EditorKind::Other, Told::Nothing);
-        Report { session, call, tool, title, kind, locations: Vec::new(), stage }
+        let (locations, content) = (Vec::new(), Vec::new());
+        Report { session, call, tool, title, kind, locations, content, stage }
+    }
+
+    /// The name by which the tool was called.
+    pub(super) fn tool(&self) -> &'a str {
+        self.tool
     }
 
     /// It begins to work on these files, the first of them at that line.
@@ -244,6 +253,16 @@ impl<'a> Report<'a> {
         };
         self.locations = paths.iter().enumerate().map(location).collect();
         self.tell_start(None);
+    }
+
+    /// It has changed these files, in this way.
+    pub(super) fn changed(&mut self, locations: Vec<Location>, content: Vec<EditorContent>) {
+        (self.locations, self.content) = (locations, content);
+    }
+
+    /// The line for people.
+    pub(super) fn title(&self) -> &str {
+        &self.title
     }
 
     /// What the call is, in a line for people.
@@ -259,7 +278,8 @@ impl<'a> Report<'a> {
     /// What an editor shows of it (tools, "Editor shape").
     fn facts(&self, status: EditorStatus) -> EditorFacts {
         let (kind, title) = (self.kind, self.title.clone());
-        EditorFacts { kind, title, status, locations: self.locations.clone(), content: Vec::new() }
+        let (locations, content) = (self.locations.clone(), self.content.clone());
+        EditorFacts { kind, title, status, locations, content }
     }
 
     fn finished(mut self, status: CallStatus) {

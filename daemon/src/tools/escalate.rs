@@ -1,10 +1,12 @@
-//! A call that asks for a wider mode, or for a command that a rule asks about: what the settings refuse, what was answered
-//! before, on which ground it stands, and only then a person. One answer is to both.
+//! A call that asks for a wider mode, for a command that a rule asks about, or in a session that asks before whatever it does:
+//! what the settings refuse, what was answered before, on which ground it stands, and only then a person. One answer is to all.
 //!
 //! ```text
 //!  forbidden ─► not wider ─► beyond the ceiling ─► folder gone ─► allowed for the session: runs
 //!                                                  └► rejected before ─► no ground ─► asked ─► runs, or why not
 //! ```
+//!
+//! A change of files is worked out between the ceiling and what was answered (`change`): what a person is asked shows it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,12 +14,16 @@ use std::sync::Arc;
 
 use brattice_policy::{Escalation, Mode};
 use brattice_protocol::audit::Event;
+use brattice_protocol::editor::EditorContent;
+use brattice_protocol::session::AskRule;
 
 use super::call::Caller;
-use crate::approval::{self, Folder, NotAllowed, Permit, Question, Subject, Why};
-use crate::session::{Asked, Authority, RecordedDenial, Ruling, RunningCall, Session, StartError};
+use crate::approval::{self, Deed, Folder, NotAllowed, Permit, Question, Subject, Why};
+use crate::session::{
+    Asked, Authority, Latitude, RecordedDenial, Ruling, RunningCall, Session, StartError,
+};
 use crate::toolset::render::facts;
-use crate::toolset::{ArgumentFault, ToolKind, Wish};
+use crate::toolset::{ArgumentFault, Wish};
 
 /// Denials that a question shows; how many there are beyond these says nothing more.
 const MOST_SHOWN: usize = 20;
@@ -47,6 +53,9 @@ pub(super) enum NotEscalated {
         /// What was asked for.
         to: Mode,
     },
+    /// A person cannot be shown what it does to this file.
+    #[error("what this change does to {0} cannot be shown to a person, whole and as text")]
+    NotShown(String),
     /// There is no folder to run in.
     #[error("working directory {path} {fault}")]
     NoFolder {
@@ -76,7 +85,9 @@ impl NotEscalated {
     /// Whether it was refused before anybody was asked, and not for its arguments.
     const fn is_refusal(&self) -> bool {
         match self {
-            NotEscalated::BeyondCeiling { .. } | NotEscalated::Ungrounded { .. } => true,
+            NotEscalated::BeyondCeiling { .. }
+            | NotEscalated::Ungrounded { .. }
+            | NotEscalated::NotShown(_) => true,
             NotEscalated::NotAllowed(fault) | NotEscalated::NotAllowedByRule { why: fault, .. } => {
                 matches!(
                     fault,
@@ -93,10 +104,14 @@ impl NotEscalated {
     }
 }
 
-/// A call's command.
+/// What a call is to do.
 pub(super) struct Asking<'a> {
-    /// Its text.
-    pub(super) command: &'a str,
+    /// The tool's name.
+    pub(super) tool: &'a str,
+    /// What it is.
+    pub(super) deed: Deed,
+    /// What a change does to its files.
+    pub(super) diff: Vec<EditorContent>,
     /// Where it is to run.
     pub(super) cwd: &'a Path,
     /// The call in one line.
@@ -118,27 +133,27 @@ pub(super) async fn authorise(
     session: &Arc<Session>,
     call: &RunningCall,
     caller: &Caller,
-    asking: Asking<'_>,
+    (command, asking): (&str, Asking<'_>),
     wish: Option<Wish>,
 ) -> Result<Authorised, NotEscalated> {
     let (from, cwd) = (session.latitude().mode, asking.cwd.to_owned());
     let to = wish.as_ref().map_or(from, |wish| wish.mode);
-    let permitted = match (session.ruling(asking.command, call.id())?, wish) {
-        (Ruling::Runs, None) => {
+    let permitted = match (session.ruling(command, call.id())?, wish) {
+        (Ruling::Runs, None) if !asks(session, caller) => {
             return Ok(Authorised { authority: Authority::Session, cwd, escalated_from: None });
         }
-        (Ruling::Asks { reason }, None) => by_rule(session, call, caller, asking, reason).await,
+        (Ruling::Runs, None) => within(session, call, caller, asking, Why::Session).await,
+        (Ruling::Asks { reason }, None) => {
+            let why = Why::Rule { reason: reason.clone() };
+            let permitted = within(session, call, caller, asking, why).await;
+            permitted.map_err(|fault| match fault {
+                NotEscalated::NotAllowed(why) => NotEscalated::NotAllowedByRule { why, reason },
+                other => other,
+            })
+        }
         (ruling, Some(wish)) => escalate(session, call, caller, asking, (wish, ruling)).await,
     };
-    if let Some(fault) = permitted.as_ref().err().filter(|fault| fault.is_refusal()) {
-        session.audit().record(&Event::EscalationRefused {
-            session: session.id().clone(),
-            call: call.id().clone(),
-            from,
-            to,
-            reason: fault.to_string(),
-        });
-    }
+    recorded(session, call, (from, to), &permitted);
     permitted.map(|(permit, Subject { folder, from, to, .. })| Authorised {
         authority: Authority::Permit { permit, to },
         cwd: folder.path().to_owned(),
@@ -146,32 +161,86 @@ pub(super) async fn authorise(
     })
 }
 
-/// A permit for a command that a rule asks about, in the session's mode.
-async fn by_rule(
+/// A permit for a change of files once: in the mode that the call asks for, or in the session's, where it asks before whatever
+/// it does.
+pub(super) async fn authorise_change(
     session: &Arc<Session>,
     call: &RunningCall,
     caller: &Caller,
     asking: Asking<'_>,
-    reason: String,
-) -> Result<(Permit, Subject), NotEscalated> {
-    let mode = session.latitude().mode;
-    let folder = look(session, asking.cwd).await?;
-    let subject = Subject { command: asking.command.to_owned(), folder, from: mode, to: mode };
-    let permit = match approval::remembered(session, call.id(), &subject) {
-        Ok(None) => {
-            let why = Why::Rule { reason: reason.clone() };
-            approval::ask(session, call, caller, asking.question(&subject, why)).await
-        }
-        Ok(Some(permit)) => Ok(permit),
-        Err(why) => Err(why),
+    wish: Option<Wish>,
+) -> Result<(Permit, Mode), NotEscalated> {
+    let from = session.latitude().mode;
+    let to = wish.as_ref().map_or(from, |wish| wish.mode);
+    let permitted = match wish {
+        None => within(session, call, caller, asking, Why::Session).await,
+        Some(wish) => escalate(session, call, caller, asking, (wish, Ruling::Runs)).await,
     };
-    match permit {
-        Ok(permit) => Ok((permit, subject)),
-        Err(why) => Err(NotEscalated::NotAllowedByRule { why, reason }),
+    recorded(session, call, (from, to), &permitted);
+    permitted.map(|(permit, subject)| (permit, subject.to))
+}
+
+/// Whether the session asks before whatever it does.
+pub(super) fn asks(session: &Session, caller: &Caller) -> bool {
+    match session.tools().asks() {
+        AskRule::Never => false,
+        AskRule::Always => true,
+        AskRule::Auto => approval::is_attended(session, caller),
     }
 }
 
-/// A permit for a command in a wider mode.
+/// Writes down what was refused before anybody was asked.
+pub(super) fn recorded<T>(
+    session: &Session,
+    call: &RunningCall,
+    (from, to): (Mode, Mode),
+    permitted: &Result<T, NotEscalated>,
+) {
+    let Some(fault) = permitted.as_ref().err().filter(|fault| fault.is_refusal()) else {
+        return;
+    };
+    session.audit().record(&Event::EscalationRefused {
+        session: session.id().clone(),
+        call: call.id().clone(),
+        from,
+        to,
+        reason: fault.to_string(),
+    });
+}
+
+/// A permit within the session's mode.
+async fn within(
+    session: &Arc<Session>,
+    call: &RunningCall,
+    caller: &Caller,
+    asking: Asking<'_>,
+    why: Why,
+) -> Result<(Permit, Subject), NotEscalated> {
+    let mode = session.latitude().mode;
+    let folder = look(session, asking.cwd).await?;
+    let subject = Subject { deed: asking.deed.clone(), folder, from: mode, to: mode };
+    let permit = match approval::remembered(session, call.id(), &subject)? {
+        None => approval::ask(session, call, caller, asking.question(&subject, why)).await?,
+        Some(permit) => permit,
+    };
+    Ok((permit, subject))
+}
+
+/// Whether the session may have the mode at all.
+///
+/// # Errors
+/// It is not wider than its own, or beyond what any may have.
+pub(super) fn check(session: &Session, wish: &Wish) -> Result<Latitude, NotEscalated> {
+    let latitude = session.latitude();
+    wish.check_against(latitude.mode)?;
+    if wish.mode > latitude.ceiling {
+        let (to, ceiling) = (wish.mode, latitude.ceiling);
+        return Err(NotEscalated::BeyondCeiling { to, ceiling });
+    }
+    Ok(latitude)
+}
+
+/// A permit in a wider mode.
 async fn escalate(
     session: &Arc<Session>,
     call: &RunningCall,
@@ -179,15 +248,9 @@ async fn escalate(
     asking: Asking<'_>,
     (wish, ruling): (Wish, Ruling),
 ) -> Result<(Permit, Subject), NotEscalated> {
-    let latitude = session.latitude();
-    wish.check_against(latitude.mode)?;
-    let to = wish.mode;
-    if to > latitude.ceiling {
-        return Err(NotEscalated::BeyondCeiling { to, ceiling: latitude.ceiling });
-    }
+    let (latitude, to) = (check(session, &wish)?, wish.mode);
     let folder = look(session, asking.cwd).await?;
-    let command = asking.command.to_owned();
-    let subject = Subject { command, folder, from: latitude.mode, to };
+    let subject = Subject { deed: asking.deed.clone(), folder, from: latitude.mode, to };
     if let Some(permit) = approval::remembered(session, call.id(), &subject)? {
         return Ok((permit, subject));
     }
@@ -206,20 +269,29 @@ async fn escalate(
 }
 
 impl Asking<'_> {
-    fn question(&self, subject: &Subject, why: Why) -> Question {
-        let (tool, title) = (ToolKind::Bash.name(), self.title.to_owned());
-        Question { subject: subject.clone(), tool, title, why }
+    fn question(self, subject: &Subject, why: Why) -> Question {
+        let (tool, title) = (self.tool.to_owned(), self.title.to_owned());
+        Question { subject: subject.clone(), diff: self.diff, tool, title, why }
     }
 }
 
-/// The denials that the command met which the wider mode would lift: when it ran where the call says, or where that is.
+/// The denials that the command met which the wider mode would lift, when it ran where the call says, or where that is; or those
+/// of the files that are to be changed.
 fn grounds(session: &Session, subject: &Subject, cwd: &Path) -> Vec<RecordedDenial> {
-    let of = |workdir| {
-        let command = Some((subject.command.as_str(), workdir));
-        session.denials().grounds(&Asked { command, paths: &[], wanted: subject.to })
-    };
-    let found = of(cwd);
-    if found.is_empty() { of(subject.folder.path()) } else { found }
+    let (denials, wanted) = (session.denials(), subject.to);
+    match &subject.deed {
+        Deed::Change(change) => {
+            denials.grounds(&Asked { command: None, paths: change.paths(), wanted })
+        }
+        Deed::Command(command) => {
+            let of = |workdir| {
+                let command = Some((command.as_str(), workdir));
+                denials.grounds(&Asked { command, paths: &[], wanted })
+            };
+            let found = of(cwd);
+            if found.is_empty() { of(subject.folder.path()) } else { found }
+        }
+    }
 }
 
 /// Looks at the folder that the question is about.

@@ -1,29 +1,23 @@
-//! The tools `read`, `write` and `edit`: done by the session's file worker, in the session's mode.
+//! The tools that read, write and edit files: done by the session's file worker.
 //!
-//! A file that exists is changed only after it was read in this session. For `write` the content must still be the one that was
-//! read, which the worker checks under its lock; `edit` looks for its places in whatever the file holds by then.
+//! Where the toolset asks for it, a file that exists is changed only after it was read in this session. For a write the content must
+//! still be the one that was read, which the worker checks under its lock; an edit looks for its places in whatever the file holds
+//! by then. What a change goes through is in `change`.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brattice_files::edit::Order;
-use brattice_files::{
-    Apply, EditFault, Expected, Fault, FaultKind, FileEdits, FileFault, read as reads,
-};
-use brattice_policy::DeniedOperation;
-use brattice_protocol::files::FilesChanged;
+use brattice_files::{Apply, Expected, FileEdits};
 use serde_json::{Map, Value};
 
-use super::call::{Answer, Report};
-use super::work::{Work, bounded};
-use crate::files::{Answer as Answered, Barrier, Refused, Request, Standing, Target};
+use super::call::{Answer, Caller, Report};
+use super::change::{Changing, Wanted};
+use super::work::Work;
+use crate::files::{Answer as Answered, Request};
 use crate::session::{RunningCall, Session};
-use crate::toolset::render::{
-    Facts, Said, Unread, edit_fault_words, fault_words, render_edited, render_read, render_written,
-    unread_words,
-};
+use crate::toolset::render::{Facts, caps, fault_words, render_read};
 use crate::toolset::{
-    EditArguments, EditedFile, ReadArguments, WriteArguments, parse_edit, parse_read, parse_write,
+    EditArguments, EditedFile, ReadArguments, Wish, WriteArguments, parse_edit, parse_read,
+    parse_write,
 };
 
 /// Reads a window of a file.
@@ -34,26 +28,29 @@ pub(super) async fn read(
     report: &mut Report<'_>,
 ) -> Answer {
     let work = Work::new(session, call);
-    let ReadArguments { path: named, window } = match parse_read(session.tools(), arguments) {
-        Ok(arguments) => arguments,
-        Err(fault) => return work.refused(&fault.to_string()),
-    };
+    let ReadArguments { path: named, window, numbers } =
+        match parse_read(session.tools(), arguments) {
+            Ok(arguments) => arguments,
+            Err(fault) => return work.refused(&fault.to_string()),
+        };
     let path = work.path(&named);
     report.set_title(format!("read {named}"));
     report.begins(std::slice::from_ref(&path), Some(window.first()));
     session.count_file_op();
-    let request = Request::Read { path: path.clone(), window, caps: reads::Caps::default() };
+    let request = Request::Read { path: path.clone(), window, caps: caps(session.tools()) };
     match work.ask(request).await {
         Ok(Answered::Read(Ok(file))) => {
             if let Some(target) = &file.target {
                 session.saw(&target.path, file.reading.fingerprint);
             }
-            let said = render_read(session.toolset(), &path, window, &file.reading);
+            let tools = session.tools();
+            let said = render_read(tools, &path, (window, numbers), &file.reading);
             Answer::told(said.text, Facts::File(said.facts))
         }
-        // Reads that the sandbox refuses are not on record, whoever makes them.
+        // Reads that the sandbox refuses are not on record, whoever makes them; they are only told.
         Ok(Answered::Read(Err(refused))) => {
-            work.refused(&fault_words(session.tools(), &refused.fault))
+            let words = fault_words(session.tools(), &named, &refused.fault);
+            work.hidden(&path, &words).unwrap_or_else(|| work.refused(&words))
         }
         Ok(_) => work.broken(),
         Err(answer) => answer,
@@ -64,170 +61,55 @@ pub(super) async fn read(
 pub(super) async fn write(
     session: &Arc<Session>,
     call: &RunningCall,
+    caller: &Caller,
     arguments: &Map<String, Value>,
     report: &mut Report<'_>,
 ) -> Answer {
     let work = Work::new(session, call);
-    let arguments = match parse_write(session.tools(), arguments) {
+    let WriteArguments { path, content, wish } = match parse_write(session.tools(), arguments) {
         Ok(arguments) => arguments,
         Err(fault) => return work.refused(&fault.to_string()),
     };
-    report.set_title(format!("write {}", arguments.path));
-    report.begins(&[work.path(&arguments.path)], None);
-    session.count_file_op();
-    work.write(arguments).await.unwrap_or_else(|answer| answer)
+    report.set_title(format!("write {path}"));
+    let wanted = Wanted::Write(work.path(&path), content);
+    let (named, edits) = (vec![path], vec![0]);
+    change(Changing { work, caller, report, named, edits }, wanted, Apply::Write, wish).await
 }
 
 /// Edits files.
 pub(super) async fn edit(
     session: &Arc<Session>,
     call: &RunningCall,
+    caller: &Caller,
     arguments: &Map<String, Value>,
     report: &mut Report<'_>,
 ) -> Answer {
     let work = Work::new(session, call);
-    let arguments = match parse_edit(session.tools(), arguments) {
+    let EditArguments { files, apply, wish } = match parse_edit(session.tools(), arguments) {
         Ok(arguments) => arguments,
         Err(fault) => return work.refused(&fault.to_string()),
     };
-    let named: Vec<&str> = arguments.files.iter().map(|file| file.path.as_str()).collect();
+    let named: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
     report.set_title(format!("edit {}", named.join(", ")));
-    let paths: Vec<_> = named.iter().map(|named| work.path(named)).collect();
-    report.begins(&paths, None);
-    session.count_file_op();
-    work.edit(arguments).await.unwrap_or_else(|answer| answer)
+    let edits = files.iter().map(|file| file.edits.len()).collect();
+    let order = session.toolset().files.order;
+    let files = files.into_iter().map(|EditedFile { path, edits }| FileEdits {
+        path: work.path(&path),
+        edits,
+        order,
+        expected: Expected::Any,
+    });
+    let wanted = Wanted::Edit(files.collect());
+    change(Changing { work, caller, report, named, edits }, wanted, apply, wish).await
 }
 
-impl Work<'_> {
-    async fn write(
-        &self,
-        WriteArguments { path, content }: WriteArguments,
-    ) -> Result<Answer, Answer> {
-        let path = self.path(&path);
-        let mut found = self.find(vec![path.clone()]).await?;
-        let target = match found.pop() {
-            Some(Ok(target)) => target,
-            Some(Err(refused)) => {
-                return Err(self.fault(&refused, DeniedOperation::Write, &refused.fault.path));
-            }
-            None => return Err(self.broken()),
-        };
-        let seen = self.session.seen_content(&target.path);
-        let expected = match (seen, target.standing) {
-            (Some(content), Standing::There) => Expected::Fingerprint(content),
-            (_, Standing::Absent) => Expected::Absent,
-            (None, Standing::There) => {
-                return Err(self.refused(&unread_words(&path, Unread::Never)));
-            }
-        };
-        let request = Request::Write {
-            path: path.clone(),
-            content,
-            expected,
-            apply: Apply::Write,
-            journal: self.session.journal(self.mode),
-        };
-        match self.ask(request).await? {
-            Answered::Written(Ok(written)) => {
-                self.session.saw(&written.path, written.fingerprint);
-                let said = render_written(self.session.toolset(), &written);
-                Ok(changed(said))
-            }
-            Answered::Written(Err(refused)) => Err(match refused.fault.kind {
-                // It came into being since it was looked for.
-                FaultKind::Exists => self.refused(&unread_words(&path, Unread::Never)),
-                FaultKind::Changed => self.refused(&unread_words(&path, Unread::Changed)),
-                _ => self.fault(&refused, operation(&target), &target.path),
-            }),
-            _ => Err(self.broken()),
-        }
-    }
-
-    async fn edit(&self, EditArguments { files, apply }: EditArguments) -> Result<Answer, Answer> {
-        let paths: Vec<_> = files.iter().map(|file| self.path(&file.path)).collect();
-        let found = self.find(paths.clone()).await?;
-        let mut unread = Vec::new();
-        for (path, found) in paths.iter().zip(&found) {
-            if let Ok(Target { path: real, standing: Standing::There }) = found
-                && self.session.seen_content(real).is_none()
-            {
-                unread.push(unread_words(path, Unread::Never));
-            }
-        }
-        if !unread.is_empty() {
-            return Err(self.refused(&unread.join("\n")));
-        }
-        let counts: Vec<usize> = files.iter().map(|file| file.edits.len()).collect();
-        let files = files.into_iter().zip(paths).map(|(EditedFile { edits, .. }, path)| {
-            FileEdits { path, edits, order: Order::Original }
-        });
-        let journal = self.session.journal(self.mode);
-        let request = Request::Edit { files: files.collect(), apply, journal };
-        match self.ask(request).await? {
-            Answered::Edited(Ok(edited)) => {
-                if apply == Apply::Write {
-                    for file in &edited {
-                        self.session.saw(&file.path, file.fingerprint);
-                    }
-                }
-                Ok(changed(render_edited(self.session.toolset(), apply, &edited)))
-            }
-            Answered::Edited(Err(faults)) => Err(self.edit_faults(&faults, &found, &counts)),
-            _ => Err(self.broken()),
-        }
-    }
-
-    async fn find(
-        &self,
-        paths: Vec<PathBuf>,
-    ) -> Result<Vec<Result<Target, Refused<Fault>>>, Answer> {
-        match self.ask(Request::Find { paths }).await? {
-            Answered::Found(found) => Ok(found),
-            _ => Err(self.broken()),
-        }
-    }
-
-    fn fault(&self, refused: &Refused<Fault>, operation: DeniedOperation, path: &Path) -> Answer {
-        let text = fault_words(self.session.tools(), &refused.fault);
-        self.refused_by(&text, refused.barrier, operation, path)
-    }
-
-    /// All that is wrong; the first that the sandbox refused is put on record.
-    fn edit_faults(
-        &self,
-        faults: &[Refused<FileFault>],
-        found: &[Result<Target, Refused<Fault>>],
-        counts: &[usize],
-    ) -> Answer {
-        let words = |refused: &Refused<FileFault>| {
-            let edits = counts.get(refused.fault.file).copied().unwrap_or_default();
-            edit_fault_words(self.session.tools(), &refused.fault.fault, edits)
-        };
-        let mut lines: Vec<String> = faults.iter().map(words).collect();
-        if counts.len() > 1 {
-            lines.push("nothing was written".to_owned());
-        }
-        let text = lines.join("\n");
-        let denied = faults.iter().find(|refused| refused.barrier == Barrier::Sandbox);
-        let Some(denied) = denied else {
-            return self.refused(&text);
-        };
-        let path = match (found.get(denied.fault.file), &denied.fault.fault) {
-            (Some(Ok(target)), _) => target.path.as_path(),
-            (_, EditFault::File(fault)) => fault.path.as_path(),
-            (_, EditFault::Refused { path, .. }) => path.as_path(),
-        };
-        self.refused_by(&text, denied.barrier, DeniedOperation::Write, path)
-    }
-}
-
-const fn operation(target: &Target) -> DeniedOperation {
-    match target.standing {
-        Standing::There => DeniedOperation::Write,
-        Standing::Absent => DeniedOperation::Create,
-    }
-}
-
-fn changed(said: Said<FilesChanged>) -> Answer {
-    Answer::told(bounded(said.text), Facts::Changed(said.facts))
+async fn change(
+    changing: Changing<'_, '_>,
+    wanted: Wanted,
+    apply: Apply,
+    wish: Option<Wish>,
+) -> Answer {
+    changing.report.begins(&wanted.paths(), None);
+    changing.work.session.count_file_op();
+    changing.run(wanted, apply, wish).await.unwrap_or_else(|answer| answer)
 }

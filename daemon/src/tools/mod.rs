@@ -3,7 +3,7 @@
 //! ```text
 //!  call ──admit──► known: wait for the first one's result
 //!    │ new
-//!    ├─ read, write, edit, grep, glob ── arguments ─ the session's file worker ─ render
+//!    ├─ read, write, edit, grep, glob ── arguments ─ (change: a person may be asked) ─ the session's file worker ─ render
 //!    ├─ bash ── arguments ─ (escalate: a person may be asked) ─ start ─ follow ─ tails ─ render
 //!    │             └──── a fault is a result ────────┘
 //!    │                              │ cancel ► the whole tree is stopped
@@ -19,11 +19,14 @@
 
 mod bash;
 mod call;
+mod change;
 mod escalate;
 mod files;
 mod news;
+mod rejected;
 mod search;
 mod tasks;
+mod unmade;
 mod watch;
 mod work;
 

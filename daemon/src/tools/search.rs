@@ -48,7 +48,8 @@ pub(super) async fn grep(
         Ok(Answered::Grepped(Ok(found))) => {
             let profile = session.profile();
             let workspace = profile.workspace();
-            let said = render_found(Searched { workspace, most }, output, &found);
+            let said =
+                render_found(Searched { tools: session.tools(), workspace, most }, output, &found);
             Answer::told(said.text, Facts::Matches(said.facts))
         }
         Ok(Answered::Grepped(Err(fault))) => work.refused(&words(&fault)),
@@ -77,7 +78,7 @@ pub(super) async fn glob(
         Ok(Answered::Listed(Ok(listed))) => {
             let profile = session.profile();
             let workspace = profile.workspace();
-            let said = render_listed(Searched { workspace, most }, &listed);
+            let said = render_listed(Searched { tools: session.tools(), workspace, most }, &listed);
             Answer::told(said.text, Facts::Matches(said.facts))
         }
         Ok(Answered::Listed(Err(fault))) => work.refused(&words(&fault)),

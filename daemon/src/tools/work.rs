@@ -1,17 +1,20 @@
 //! What the tools for files and searches share: asking the session's worker, and the answers of calls that came to nothing.
 
+use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brattice_policy::{DeniedOperation, Mode};
+use brattice_policy::Mode;
 use brattice_protocol::RpcError;
 
 use super::bash::turned_away;
 use super::call::{Answer, Keeping};
+use crate::approval::Permit;
 use crate::fault::chain;
 use crate::files::{Answer as Answered, Barrier, Request};
-use crate::session::{FilesError, Refused, RunningCall, Session, StartError};
-use crate::toolset::render::{DeniedText, Escalation, Facts, render_refused};
+pub(super) use crate::session::Refused as Denied;
+use crate::session::{FilesError, RunningCall, Session, StartError};
+use crate::toolset::render::{DeniedText, Escalation, Facts, capped, render_refused};
 
 /// What is said where the worker answers what it was not asked, or fails in itself.
 const BROKEN: &str = "the process that works on files failed; whether a change was made is not known: read the file again";
@@ -34,6 +37,10 @@ pub(super) fn bounded(mut text: String) -> String {
     text
 }
 
+fn changes(request: &Request) -> bool {
+    matches!(request, Request::Write { .. } | Request::Edit { .. })
+}
+
 /// One call, in the mode that the session had when it came.
 pub(super) struct Work<'a> {
     pub(super) session: &'a Arc<Session>,
@@ -53,9 +60,27 @@ impl<'a> Work<'a> {
 
     /// Has the worker do something. A call that is withdrawn, or a session that ends, gives it up.
     pub(super) async fn ask(&self, request: Request) -> Result<Answered, Answer> {
-        let changes = matches!(request, Request::Write { .. } | Request::Edit { .. });
+        let changes = changes(&request);
+        self.answer(changes, self.session.on_files(self.mode, request)).await
+    }
+
+    /// Has the worker of the mode that a person allowed do what they allowed.
+    pub(super) async fn ask_permitted(
+        &self,
+        allowed: (Permit, Mode),
+        request: Request,
+    ) -> Result<Answered, Answer> {
+        let (changes, call) = (changes(&request), self.call.id());
+        self.answer(changes, self.session.on_files_permitted(allowed, request, call)).await
+    }
+
+    async fn answer(
+        &self,
+        changes: bool,
+        answer: impl Future<Output = Result<Answered, FilesError>>,
+    ) -> Result<Answered, Answer> {
         let asked = tokio::select! {
-            answered = self.session.on_files(self.mode, request) => answered,
+            answered = answer => answered,
             () = self.call.cancelled() => return Err(self.cancelled(changes)),
             reason = self.session.refusing() => Err(FilesError::Start(reason)),
         };
@@ -89,32 +114,54 @@ impl<'a> Work<'a> {
 
     /// Nothing was done, for this reason.
     pub(super) fn refused(&self, text: &str) -> Answer {
-        Answer::refused(self.session.toolset().error(&bounded(text.to_owned())))
+        Answer::refused(self.words(text))
+    }
+
+    /// A text that is flagged, as long as it may be.
+    fn words(&self, text: &str) -> String {
+        let text = self.session.toolset().error(&bounded(text.to_owned()));
+        capped(self.session.tools().cap(), text)
+    }
+
+    /// A file that could not be read because it is hidden.
+    pub(super) fn hidden(&self, path: &Path, text: &str) -> Option<Answer> {
+        let line = format!("[sandbox: file access denied under {} mode]", self.mode);
+        let is_hidden = self.mode.is_confined() && self.session.hides(self.mode, path);
+        is_hidden.then(|| Answer::refused(format!("{}\n{line}", self.words(text))))
+    }
+
+    /// Whether it was the sandbox that refused it.
+    pub(super) fn is_denied(&self, mode: Mode, barrier: Barrier, denied: Denied<'_>) -> bool {
+        mode.is_confined()
+            && match barrier {
+                Barrier::Ordinary => false,
+                Barrier::Sandbox => true,
+                Barrier::ReadOnly => self.session.keeps(mode, denied),
+            }
     }
 
     /// Nothing was done, for this reason; where it was the sandbox, that is put on record and said.
     pub(super) fn refused_by(
         &self,
         text: &str,
+        mode: Mode,
         barrier: Barrier,
-        operation: DeniedOperation,
-        path: &Path,
+        denied: Denied<'_>,
     ) -> Answer {
-        if barrier == Barrier::Ordinary || !self.mode.is_confined() {
+        if !self.is_denied(mode, barrier, denied) {
             return self.refused(text);
         }
-        let refused = Refused { operation, path };
-        let denials = self.session.note_call_denial(self.call.id(), self.mode, refused);
+        let denials = self.session.note_call_denial(self.call.id(), mode, denied);
         let denied = DeniedText {
-            mode: self.mode,
+            mode,
             records: &denials.records,
             unlisted: 0,
-            escalation: self.session.escalation(self.mode, &denials, Escalation::UseBash),
+            escalation: self.session.escalation(mode, &denials, Escalation::Repeat),
         };
         let (toolset, layers) = (self.session.toolset(), self.session.describe().sandbox);
-        let words = toolset.error(&bounded(text.to_owned()));
+        let words = self.words(text);
         let output_bytes = words.len();
-        let said = render_refused(toolset, words, &denied, (self.mode, &layers));
+        let said = render_refused(toolset, words, &denied, (mode, &layers));
         let facts = Some(Facts::Refused(Box::new(said.facts)));
         Answer { text: said.text, output_bytes, is_error: true, facts, kept: Keeping::Kept }
     }

@@ -4,14 +4,14 @@
 use brattice_protocol::tools::{Annotations, Tool, ToolFormat};
 use serde_json::{Map, Value, json};
 
-use super::definition::UnknownArguments;
+use super::definition::{ToolRules, UnknownArguments};
 use super::describe::description;
 use super::parameter::Presence;
 use super::tool::{SessionTools, ToolKind};
 
 /// The declarations of a session's tools, in the toolset's order.
 pub(crate) fn declarations(tools: SessionTools<'_>) -> Vec<Tool> {
-    tools.kinds().map(|kind| declaration(tools, kind)).collect()
+    tools.rules().map(|rules| declaration(tools, rules)).collect()
 }
 
 /// A declaration in the shape that was asked for.
@@ -40,9 +40,9 @@ pub(crate) fn format(tool: &Tool, format: ToolFormat) -> Value {
     }
 }
 
-fn declaration(tools: SessionTools<'_>, kind: ToolKind) -> Tool {
+fn declaration(tools: SessionTools<'_>, &ToolRules { kind, name, .. }: &ToolRules) -> Tool {
     Tool {
-        name: kind.name().to_owned(),
+        name: name.to_owned(),
         title: title(kind).to_owned(),
         description: description(tools, kind),
         input_schema: schema(tools, kind),
@@ -108,7 +108,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use brattice_policy::Limits;
-    use brattice_protocol::session::ToolsetName;
+    use brattice_protocol::session::{Options, ToolsetName};
 
     use brattice_policy::Mode;
 
@@ -125,9 +125,9 @@ mod tests {
         declarations(SessionTools::of(Toolset::of(name), &disabled, &Limits::default()))
     }
 
-    fn tool(name: ToolsetName, kind: ToolKind) -> Tool {
-        let tools = declared(name, &[]);
-        tools.into_iter().find(|tool| tool.name == kind.name()).unwrap()
+    fn tool(toolset: ToolsetName, name: &str) -> Tool {
+        let tools = declared(toolset, &[]);
+        tools.into_iter().find(|tool| tool.name == name).unwrap()
     }
 
     /// The contract's tools as far as there are any yet, by name and in the order of declaration.
@@ -154,16 +154,7 @@ mod tests {
     #[test]
     fn schemas_are_those_of_the_contract() {
         for (name, text) in [(ToolsetName::Standard, STANDARD), (ToolsetName::Dsh, DSH)] {
-            let mut wanted = contract(text);
-            // Files are escalated by bash, which both toolsets have.
-            for (tool, schema) in &mut wanted {
-                if ["write", "edit"].contains(&tool.as_str()) {
-                    for later in ["sandbox_permissions", "justification"] {
-                        schema["properties"].as_object_mut().unwrap().remove(later).unwrap();
-                    }
-                }
-            }
-            assert_eq!(bare_all(declared(name, &[])), wanted);
+            assert_eq!(bare_all(declared(name, &[])), contract(text));
         }
     }
 
@@ -181,9 +172,12 @@ mod tests {
             let tools = SessionTools::of(Toolset::of(name), &[], &Limits::default())
                 .with_escalation(EscalationOffer::Withheld);
             let declared = declarations(tools);
-            let description = declared[0].description.clone();
-            assert!(description.contains("approval prompts are disabled"), "{description}");
-            assert!(!description.contains("sandbox_permissions"), "{description}");
+            for Tool { name, description, .. } in &declared {
+                let can_ask = ["bash", "write", "edit"].contains(&name.as_str());
+                let is_told = description.contains("approval prompts are disabled");
+                assert_eq!(is_told, can_ask, "{description}");
+                assert!(!description.contains("sandbox_permissions"), "{description}");
+            }
             assert_eq!(bare_all(declared), wanted);
         }
     }
@@ -203,12 +197,17 @@ mod tests {
 
     #[test]
     fn schemas_of_small_toolsets_are_those_of_the_contract() {
-        for (name, text) in [(ToolsetName::Glrs, GLRS), (ToolsetName::Minimal, MINIMAL)] {
-            let declared: Vec<_> = declared(name, &[])
-                .into_iter()
-                .map(|tool| (tool.name, bare(tool.input_schema)))
-                .collect();
-            assert_eq!(declared, contract(text));
+        assert_eq!(bare_all(declared(ToolsetName::Glrs, &[])), contract(GLRS));
+        let minimal = contract(MINIMAL);
+        let opened = |edit_tools| {
+            let options = Options { edit_tools, ..Options::default() };
+            let toolset = Toolset::of(ToolsetName::Minimal);
+            let tools = SessionTools::of(toolset, &[], &Limits::default()).opened_with(&options);
+            bare_all(declarations(tools))
+        };
+        assert_eq!(opened(Some(true)), minimal);
+        for edit_tools in [None, Some(false)] {
+            assert_eq!(opened(edit_tools), minimal[..1]);
         }
     }
 
@@ -298,7 +297,7 @@ mod tests {
 
     #[test]
     fn vendors_shapes_hold_name_description_and_schema() {
-        let tool = tool(ToolsetName::Dsh, ToolKind::TaskKill);
+        let tool = tool(ToolsetName::Dsh, "task_kill");
         let (name, description) = (&tool.name, &tool.description);
         let schema = &tool.input_schema;
         assert_eq!(

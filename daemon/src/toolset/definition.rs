@@ -6,11 +6,12 @@ use std::time::Duration;
 use brattice_policy::Limits;
 use brattice_protocol::session::ToolsetName;
 
+use super::file_rules::FileRules;
 use super::options::SessionOption;
 use super::parameter::Parameter;
 use super::tool::ToolKind;
 use super::variables::Variable;
-use super::wording::{CommandRules, LoopDetector, ResultCap};
+use super::wording::{CommandRules, LoopDetector, Rejection, ResultCap};
 use super::{dsh, glrs, minimal, standard};
 use crate::approval::Choices;
 use crate::exec::spec::Streams;
@@ -42,6 +43,8 @@ pub(crate) struct Toolset {
     pub(crate) output: OutputRules,
     /// What a person who is asked may answer.
     pub(crate) approvals: Choices,
+    /// How a rejection is told.
+    pub(crate) rejection: Rejection,
     /// The cap on what any of its tools answers.
     pub(crate) cap: ResultCap,
     /// Whether repeated calls are told unless a session says otherwise.
@@ -56,11 +59,13 @@ pub(crate) struct Toolset {
     pub(crate) variables: &'static [Variable],
 }
 
-/// What a tool takes.
+/// What a tool is called and takes.
 #[derive(Debug)]
 pub(crate) struct ToolRules {
     /// The tool.
     pub(crate) kind: ToolKind,
+    /// The name that a call uses.
+    pub(crate) name: &'static str,
     /// Its declared parameters, in the order in which they are told.
     pub(crate) parameters: &'static [Parameter],
 }
@@ -93,12 +98,6 @@ impl OutputRules {
         terminal: Terminal::Verbatim,
         words: "Carriage returns, escape sequences and other control characters are kept as the command printed them.",
     };
-}
-
-impl FileRules {
-    /// Of a toolset without tools for files: nothing is shown by them.
-    pub(super) const WITHOUT_TOOLS: FileRules =
-        FileRules { shown: Shown::Numbered, detail: Detail::Plain };
 }
 
 impl TaskRules {
@@ -163,24 +162,6 @@ pub(crate) struct TimeLimits {
     pub(crate) default: Duration,
     /// The cap; what a call asks beyond it is clamped, and said.
     pub(crate) max: Duration,
-}
-
-/// How files are shown and changes told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FileRules {
-    /// How the lines of a file are shown.
-    pub(crate) shown: Shown,
-    /// How much is said of a change.
-    pub(crate) detail: Detail,
-}
-
-/// How the lines of a file are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shown {
-    /// `N|text`, and the footer.
-    Numbered,
-    /// `N: text` and the footer in tags, after the path.
-    Tagged,
 }
 
 /// How a stream is put into text.

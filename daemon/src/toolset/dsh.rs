@@ -8,8 +8,11 @@ use std::time::Duration;
 use brattice_protocol::session::ToolsetName;
 
 use super::definition::{
-    BackgroundLimit, CallTimes, Detail, FileRules, OutputRules, Shown, TaskRules, TimeLimits,
-    TimeRules, ToolRules, Toolset, UnknownArguments,
+    BackgroundLimit, CallTimes, Detail, OutputRules, TaskRules, TimeLimits, TimeRules, ToolRules,
+    Toolset, UnknownArguments,
+};
+use super::file_rules::{
+    Declared, EditWords, FileRules, ListCut, MissingWords, Order, ReadFirst, Shown, Told,
 };
 use super::options::SessionOption;
 use super::parameter::files::{
@@ -22,8 +25,8 @@ use super::parameter::{
 use super::tool::ToolKind;
 use super::variables::{Variable, VariableValue};
 use super::wording::{
-    CommandRules, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, ResultCap, Shell,
-    Silence, StatusLine,
+    CommandRules, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, Rejection, ResultCap,
+    Shell, Silence, StatusLine,
 };
 use crate::approval::Choices;
 use crate::exec::spec::Streams;
@@ -34,6 +37,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
     tools: &[
         ToolRules {
             kind: ToolKind::Bash,
+            name: "bash",
             parameters: &[
                 COMMAND.required(),
                 DESCRIPTION.required(),
@@ -46,20 +50,41 @@ pub(super) static TOOLSET: Toolset = Toolset {
         },
         ToolRules {
             kind: ToolKind::Edit,
+            name: "edit",
             parameters: &[
                 FILE_PATH.required(),
                 OLD_STRING.required(),
                 NEW_STRING.required(),
                 REPLACE_ALL,
+                SANDBOX_PERMISSIONS,
+                JUSTIFICATION,
             ],
         },
-        ToolRules { kind: ToolKind::Read, parameters: &[FILE_PATH.required(), FIRST_LINE, LINES] },
-        ToolRules { kind: ToolKind::TaskKill, parameters: &[TASK_ID.required(), REASON] },
-        ToolRules { kind: ToolKind::TaskList, parameters: &[] },
-        ToolRules { kind: ToolKind::TaskOutput, parameters: &[TASK_ID.required(), WAIT, WAIT_MS] },
+        ToolRules {
+            kind: ToolKind::Read,
+            name: "read",
+            parameters: &[FILE_PATH.required(), FIRST_LINE, LINES],
+        },
+        ToolRules {
+            kind: ToolKind::TaskKill,
+            name: "task_kill",
+            parameters: &[TASK_ID.required(), REASON],
+        },
+        ToolRules { kind: ToolKind::TaskList, name: "task_list", parameters: &[] },
+        ToolRules {
+            kind: ToolKind::TaskOutput,
+            name: "task_output",
+            parameters: &[TASK_ID.required(), WAIT, WAIT_MS],
+        },
         ToolRules {
             kind: ToolKind::Write,
-            parameters: &[FILE_PATH.required(), CONTENT.required()],
+            name: "write",
+            parameters: &[
+                FILE_PATH.required(),
+                CONTENT.required(),
+                SANDBOX_PERMISSIONS,
+                JUSTIFICATION,
+            ],
         },
     ],
     unknown: UnknownArguments::Ignore,
@@ -92,9 +117,19 @@ pub(super) static TOOLSET: Toolset = Toolset {
     streams: Streams::Separate,
     output: OutputRules::VERBATIM,
     approvals: Choices::OnceOrNot,
+    rejection: Rejection::Sentence,
     cap: ResultCap::None,
     loops: LoopDetector::Off,
-    files: FileRules { shown: Shown::Tagged, detail: Detail::Plain },
+    files: FileRules {
+        declared: Declared::Always,
+        shown: Shown::Tagged,
+        missing: MissingWords::CloseNames,
+        told: Told::Plain,
+        read_first: ReadFirst::Required,
+        order: Order::Original,
+        edits: EditWords::WITH_ALL,
+        list: ListCut::Bare,
+    },
     listed_denials: 0,
     error_prefix: "Error: ",
     variables: &[

@@ -1,20 +1,26 @@
-//! The values of `glrs`, which reproduces the tools of the runtime of that name: one parameter, a login shell, the
-//! beginning of long output, and a time limit that fails the call.
+//! The values of `glrs`, which reproduces the tools of the runtime of that name: a login shell, the beginning of long output, a
+//! time limit that fails the call, and edits that build on each other.
 
 use std::time::Duration;
 
 use brattice_protocol::session::ToolsetName;
 
 use super::definition::{
-    CallTimes, FileRules, OutputRules, TaskRules, TimeLimits, TimeRules, ToolRules, Toolset,
-    UnknownArguments,
+    CallTimes, OutputRules, TaskRules, TimeLimits, TimeRules, ToolRules, Toolset, UnknownArguments,
+};
+use super::file_rules::{
+    Declared, EditWords, FileRules, ListCut, MissingWords, Order, ReadFirst, Shown, Told,
 };
 use super::options::SessionOption;
 use super::parameter::COMMAND;
+use super::parameter::files::{
+    CONTENT, FILES_IN_TURN, FIXED_STRING, GLOB, IGNORE_CASE, INCLUDE_IGNORED, MAX_FILES,
+    MAX_MATCHES, NAMES, PATH, PATTERN, ROOT,
+};
 use super::tool::ToolKind;
 use super::wording::{
-    CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, ResultCap,
-    Shell, Silence, StatusLine,
+    CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, Rejection,
+    ResultCap, Shell, Silence, StatusLine,
 };
 use crate::approval::Choices;
 use crate::exec::spec::Streams;
@@ -25,7 +31,34 @@ const TIMEOUT: Duration = Duration::from_millis(600_000);
 /// The toolset.
 pub(super) static TOOLSET: Toolset = Toolset {
     name: ToolsetName::Glrs,
-    tools: &[ToolRules { kind: ToolKind::Bash, parameters: &[COMMAND.required()] }],
+    tools: &[
+        ToolRules { kind: ToolKind::Bash, name: "bash", parameters: &[COMMAND.required()] },
+        ToolRules { kind: ToolKind::Read, name: "read", parameters: &[PATH.required()] },
+        ToolRules {
+            kind: ToolKind::Write,
+            name: "write",
+            parameters: &[PATH.required(), CONTENT.required()],
+        },
+        ToolRules { kind: ToolKind::Edit, name: "edit", parameters: &[FILES_IN_TURN.required()] },
+        ToolRules {
+            kind: ToolKind::Grep,
+            name: "grep",
+            parameters: &[
+                PATTERN.required(),
+                ROOT,
+                GLOB,
+                IGNORE_CASE,
+                FIXED_STRING,
+                INCLUDE_IGNORED,
+                MAX_MATCHES,
+            ],
+        },
+        ToolRules {
+            kind: ToolKind::Glob,
+            name: "glob",
+            parameters: &[NAMES.required(), ROOT, INCLUDE_IGNORED, MAX_FILES],
+        },
+    ],
     unknown: UnknownArguments::Ignore,
     options: &[SessionOption::ToolTimeout],
     times: TimeRules::Own(CallTimes {
@@ -45,8 +78,18 @@ pub(super) static TOOLSET: Toolset = Toolset {
     },
     streams: Streams::Separate,
     output: OutputRules::VERBATIM,
-    files: FileRules::WITHOUT_TOOLS,
+    files: FileRules {
+        declared: Declared::Always,
+        shown: Shown::Bare,
+        missing: MissingWords::CloseNames,
+        told: Told::Wrote,
+        read_first: ReadFirst::NotRequired,
+        order: Order::Sequence,
+        edits: EditWords::WITH_ALL,
+        list: ListCut::Bare,
+    },
     approvals: Choices::ForSessionToo,
+    rejection: Rejection::Sentence,
     cap: ResultCap::Characters(30_000, CutLine::Truncated),
     loops: LoopDetector::Off,
     listed_denials: 0,

@@ -1,20 +1,23 @@
-//! The values of `minimal`, which reproduces the tools of a small terminal agent: one parameter, both streams in the order
-//! of their arrival, and short results.
+//! The values of `minimal`, which reproduces the tools of a small terminal agent: both streams in the order of their arrival, short
+//! results, tools for files by an option, and questions before it acts.
 
 use std::time::Duration;
 
 use brattice_protocol::session::ToolsetName;
 
 use super::definition::{
-    CallTimes, FileRules, OutputRules, TaskRules, TimeLimits, TimeRules, ToolRules, Toolset,
-    UnknownArguments,
+    CallTimes, OutputRules, TaskRules, TimeLimits, TimeRules, ToolRules, Toolset, UnknownArguments,
+};
+use super::file_rules::{
+    Declared, EditWords, FileRules, ListCut, MissingWords, Order, ReadFirst, Shown, Told,
 };
 use super::options::SessionOption;
 use super::parameter::COMMAND;
+use super::parameter::files::{CONTENT, DRY_RUN_OF_ONE, EDITS, END, NUMBERED, PATH, START};
 use super::tool::ToolKind;
 use super::wording::{
-    CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, ResultCap,
-    Shell, Silence, StatusLine,
+    CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, Rejection,
+    ResultCap, Shell, Silence, StatusLine,
 };
 use crate::approval::Choices;
 use crate::exec::spec::Streams;
@@ -25,9 +28,31 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// The toolset.
 pub(super) static TOOLSET: Toolset = Toolset {
     name: ToolsetName::Minimal,
-    tools: &[ToolRules { kind: ToolKind::Bash, parameters: &[COMMAND.required()] }],
+    tools: &[
+        ToolRules { kind: ToolKind::Bash, name: "bash", parameters: &[COMMAND.required()] },
+        ToolRules {
+            kind: ToolKind::Read,
+            name: "read_file",
+            parameters: &[PATH.required(), START, END, NUMBERED],
+        },
+        ToolRules {
+            kind: ToolKind::Write,
+            name: "write_file",
+            parameters: &[PATH.required(), CONTENT.required()],
+        },
+        ToolRules {
+            kind: ToolKind::Edit,
+            name: "edit_file",
+            parameters: &[PATH.required(), EDITS.required(), DRY_RUN_OF_ONE],
+        },
+    ],
     unknown: UnknownArguments::Ignore,
-    options: &[SessionOption::MaxOutput],
+    options: &[
+        SessionOption::MaxOutput,
+        SessionOption::PreviewLines,
+        SessionOption::EditTools,
+        SessionOption::Ask,
+    ],
     times: TimeRules::Own(CallTimes {
         limits: TimeLimits { default: TIMEOUT, max: TIMEOUT },
         grace: Duration::from_secs(5),
@@ -45,8 +70,18 @@ pub(super) static TOOLSET: Toolset = Toolset {
     },
     streams: Streams::Merged,
     output: OutputRules::VERBATIM,
-    files: FileRules::WITHOUT_TOOLS,
+    files: FileRules {
+        declared: Declared::ByOption,
+        shown: Shown::Text,
+        missing: MissingWords::Maker,
+        told: Told::Headline,
+        read_first: ReadFirst::NotRequired,
+        order: Order::Original,
+        edits: EditWords::ONCE,
+        list: ListCut::Bare,
+    },
     approvals: Choices::ForSessionToo,
+    rejection: Rejection::Bracketed,
     cap: ResultCap::Characters(8_000, CutLine::OutputTruncated),
     loops: LoopDetector::On,
     listed_denials: 0,

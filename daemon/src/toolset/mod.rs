@@ -17,6 +17,7 @@ mod declare;
 mod definition;
 mod describe;
 mod dsh;
+mod file_rules;
 mod glrs;
 mod minimal;
 mod options;
@@ -36,8 +37,9 @@ pub(crate) use arguments::{
 };
 pub(crate) use declare::{declarations, format};
 pub(crate) use definition::Toolset;
+pub(crate) use file_rules::ReadFirst;
 pub(crate) use options::OptionFault;
 pub(crate) use tool::{Background, EscalationOffer, Repetition, SessionTools, ToolKind};
 pub(crate) use variables::SessionFacts;
 pub(crate) use window::Reading;
-pub(crate) use wording::{Folder, Kept, LoopDetector, Shell};
+pub(crate) use wording::{Folder, Kept, LoopDetector, Rejection, Shell};

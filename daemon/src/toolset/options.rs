@@ -7,6 +7,9 @@ use super::definition::Toolset;
 /// The most characters that `max_output` may leave to a result. At four bytes each they still fit what a result carries.
 const MOST_OUTPUT: u64 = 65_536;
 
+/// The most lines of a preview.
+const MOST_PREVIEW: u64 = 10_000;
+
 /// An option that not all toolsets have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SessionOption {
@@ -16,11 +19,23 @@ pub(crate) enum SessionOption {
     ToolTimeout,
     /// How many characters a result may have.
     MaxOutput,
+    /// How many lines of a result clients show people.
+    PreviewLines,
+    /// Whether it has the tools for files.
+    EditTools,
+    /// Whether it asks before it acts.
+    Ask,
 }
 
 /// All of them.
-const ALL: [SessionOption; 3] =
-    [SessionOption::DshHome, SessionOption::ToolTimeout, SessionOption::MaxOutput];
+const ALL: [SessionOption; 6] = [
+    SessionOption::DshHome,
+    SessionOption::ToolTimeout,
+    SessionOption::MaxOutput,
+    SessionOption::PreviewLines,
+    SessionOption::EditTools,
+    SessionOption::Ask,
+];
 
 /// Options that every toolset has.
 const COMMON: [&str; 2] = ["disable", "loop_detector"];
@@ -56,6 +71,9 @@ impl SessionOption {
             SessionOption::DshHome => "dsh_home",
             SessionOption::ToolTimeout => "tool_timeout_ms",
             SessionOption::MaxOutput => "max_output",
+            SessionOption::PreviewLines => "preview_lines",
+            SessionOption::EditTools => "edit_tools",
+            SessionOption::Ask => "ask",
         }
     }
 
@@ -64,20 +82,24 @@ impl SessionOption {
             SessionOption::DshHome => options.dsh_home.is_some(),
             SessionOption::ToolTimeout => options.tool_timeout_ms.is_some(),
             SessionOption::MaxOutput => options.max_output.is_some(),
+            SessionOption::PreviewLines => options.preview_lines.is_some(),
+            SessionOption::EditTools => options.edit_tools.is_some(),
+            SessionOption::Ask => options.ask.is_some(),
         }
     }
 
     fn check(self, options: &Options) -> Result<(), OptionFault> {
-        let (value, most) = match self {
-            SessionOption::DshHome => return Ok(()),
-            SessionOption::ToolTimeout => (options.tool_timeout_ms, u64::MAX),
-            SessionOption::MaxOutput => (options.max_output, MOST_OUTPUT),
+        let (value, least, most) = match self {
+            SessionOption::DshHome | SessionOption::EditTools | SessionOption::Ask => return Ok(()),
+            SessionOption::ToolTimeout => (options.tool_timeout_ms, 1, u64::MAX),
+            SessionOption::MaxOutput => (options.max_output, 1, MOST_OUTPUT),
+            SessionOption::PreviewLines => (options.preview_lines, 0, MOST_PREVIEW),
         };
         match value {
-            Some(came) if !(1..=most).contains(&came) => {
+            Some(came) if !(least..=most).contains(&came) => {
                 let range = match most {
-                    u64::MAX => "from 1 on".to_owned(),
-                    most => format!("from 1 to {most}"),
+                    u64::MAX => format!("from {least} on"),
+                    most => format!("from {least} to {most}"),
                 };
                 Err(OptionFault::Range { name: self.name(), range, came })
             }
@@ -135,7 +157,10 @@ mod tests {
         );
         assert_eq!(
             fault(ToolsetName::Minimal, limit.clone()),
-            refused("minimal", "`disable`, `loop_detector`, `max_output`")
+            refused(
+                "minimal",
+                "`disable`, `loop_detector`, `max_output`, `preview_lines`, `edit_tools`, `ask`"
+            )
         );
         assert_eq!(
             fault(ToolsetName::Dsh, limit),
@@ -168,6 +193,20 @@ mod tests {
         };
         assert_eq!([output(1), output(65_536)], [None, None]);
         assert_eq!([output(0), output(65_537)], [refused(0), refused(65_537)]);
+        let preview = |lines| {
+            fault(
+                ToolsetName::Minimal,
+                Options { preview_lines: Some(lines), ..Options::default() },
+            )
+        };
+        assert_eq!([preview(0), preview(10_000)], [None, None]);
+        assert_eq!(
+            preview(10_001),
+            Some(
+                "params.options.preview_lines: expected a whole number from 0 to 10000, got 10001"
+                    .to_owned()
+            )
+        );
         let limit = |ms| {
             fault(ToolsetName::Glrs, Options { tool_timeout_ms: Some(ms), ..Options::default() })
         };

@@ -36,10 +36,16 @@ pub(crate) enum ParameterKind {
         /// What it is unless given.
         default: u64,
     },
+    /// A whole number, 0 unless given.
+    Position,
+    /// True or false, false unless given.
+    Switch,
     /// One of these words.
     Word(&'static [&'static str]),
     /// Files with the edits of each.
     FileEdits,
+    /// Edits of one file.
+    Edits,
 }
 
 /// Whether a call must have an argument.
@@ -79,8 +85,11 @@ impl ParameterKind {
             ParameterKind::Bounded { least, most, default } => {
                 json!({"type": "integer", "minimum": least, "maximum": most, "default": default})
             }
+            ParameterKind::Position => json!({"type": "integer", "default": 0}),
+            ParameterKind::Switch => json!({"type": "boolean", "default": false}),
             ParameterKind::Word(words) => json!({"type": "string", "enum": words}),
             ParameterKind::FileEdits => file_edits(),
+            ParameterKind::Edits => edits(),
         }
     }
 }
@@ -104,6 +113,15 @@ fn file_edits() -> Value {
         "required": ["path", "edits"],
     });
     json!({"type": "array", "items": file, "minItems": 1})
+}
+
+fn edits() -> Value {
+    let edit = json!({
+        "type": "object",
+        "properties": {"old": {"type": "string"}, "new": {"type": "string"}},
+        "required": ["old", "new"],
+    });
+    json!({"type": "array", "items": edit})
 }
 
 /// The parameters of the tools for files and for searches.

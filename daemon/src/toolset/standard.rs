@@ -5,8 +5,11 @@ use std::time::Duration;
 use brattice_protocol::session::ToolsetName;
 
 use super::definition::{
-    BackgroundLimit, Detail, FileRules, Nul, OutputRules, Shown, TaskRules, Terminal, TimeLimits,
-    TimeRules, ToolRules, Toolset, UnknownArguments,
+    BackgroundLimit, Detail, Nul, OutputRules, TaskRules, Terminal, TimeLimits, TimeRules,
+    ToolRules, Toolset, UnknownArguments,
+};
+use super::file_rules::{
+    Declared, EditWords, FileRules, ListCut, MissingWords, Order, ReadFirst, Shown, Told,
 };
 use super::parameter::files::{
     AROUND, CONTENT, DRY_RUN, FILE_PATH, FILES, FIRST_LINE, FIXED_STRING, GLOB, IGNORE_CASE,
@@ -19,8 +22,8 @@ use super::parameter::{
 };
 use super::tool::ToolKind;
 use super::wording::{
-    CommandRules, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, ResultCap, Shell,
-    Silence, StatusLine,
+    CommandRules, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, Rejection, ResultCap,
+    Shell, Silence, StatusLine,
 };
 use crate::approval::Choices;
 use crate::exec::spec::Streams;
@@ -31,6 +34,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
     tools: &[
         ToolRules {
             kind: ToolKind::Bash,
+            name: "bash",
             parameters: &[
                 COMMAND.required(),
                 DESCRIPTION,
@@ -43,17 +47,38 @@ pub(super) static TOOLSET: Toolset = Toolset {
                 TTY,
             ],
         },
-        ToolRules { kind: ToolKind::Read, parameters: &[FILE_PATH.required(), FIRST_LINE, LINES] },
+        ToolRules {
+            kind: ToolKind::Read,
+            name: "read",
+            parameters: &[FILE_PATH.required(), FIRST_LINE, LINES],
+        },
         ToolRules {
             kind: ToolKind::Write,
-            parameters: &[FILE_PATH.required(), CONTENT.required()],
+            name: "write",
+            parameters: &[
+                FILE_PATH.required(),
+                CONTENT.required(),
+                SANDBOX_PERMISSIONS,
+                JUSTIFICATION,
+            ],
         },
         ToolRules {
             kind: ToolKind::Edit,
-            parameters: &[FILE_PATH, OLD_STRING, NEW_STRING, REPLACE_ALL, FILES, DRY_RUN],
+            name: "edit",
+            parameters: &[
+                FILE_PATH,
+                OLD_STRING,
+                NEW_STRING,
+                REPLACE_ALL,
+                FILES,
+                DRY_RUN,
+                SANDBOX_PERMISSIONS,
+                JUSTIFICATION,
+            ],
         },
         ToolRules {
             kind: ToolKind::Grep,
+            name: "grep",
             parameters: &[
                 PATTERN.required(),
                 ROOT,
@@ -69,16 +94,23 @@ pub(super) static TOOLSET: Toolset = Toolset {
         },
         ToolRules {
             kind: ToolKind::Glob,
+            name: "glob",
             parameters: &[NAMES.required(), ROOT, INCLUDE_IGNORED, MAX_FILES],
         },
         ToolRules {
             kind: ToolKind::TaskOutput,
+            name: "task_output",
             parameters: &[TASK_ID.required(), WAIT, WAIT_MS, OFFSET, TAIL_LINES],
         },
-        ToolRules { kind: ToolKind::TaskKill, parameters: &[TASK_ID.required(), REASON] },
-        ToolRules { kind: ToolKind::TaskList, parameters: &[] },
+        ToolRules {
+            kind: ToolKind::TaskKill,
+            name: "task_kill",
+            parameters: &[TASK_ID.required(), REASON],
+        },
+        ToolRules { kind: ToolKind::TaskList, name: "task_list", parameters: &[] },
         ToolRules {
             kind: ToolKind::TaskInput,
+            name: "task_input",
             parameters: &[TASK_ID.required(), TEXT.required(), EOF],
         },
     ],
@@ -113,9 +145,19 @@ pub(super) static TOOLSET: Toolset = Toolset {
                 control characters are left out, and NUL is shown as ␀; the file keeps every byte.",
     },
     approvals: Choices::ForSessionToo,
+    rejection: Rejection::Sentence,
     cap: ResultCap::None,
     loops: LoopDetector::On,
-    files: FileRules { shown: Shown::Numbered, detail: Detail::Full },
+    files: FileRules {
+        declared: Declared::Always,
+        shown: Shown::Numbered,
+        missing: MissingWords::CloseNames,
+        told: Told::Full,
+        read_first: ReadFirst::Required,
+        order: Order::Original,
+        edits: EditWords::WITH_ALL,
+        list: ListCut::Counted,
+    },
     listed_denials: 5,
     error_prefix: "",
     variables: &[],

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use brattice_policy::{Limits, Mode};
 use brattice_protocol::editor::EditorKind;
-use brattice_protocol::session::Options;
+use brattice_protocol::session::{AskRule, Options};
 
 use super::definition::{CallTimes, TimeLimits, ToolRules, Toolset};
+use super::file_rules::Declared;
+use super::options::SessionOption;
 use super::parameter::{JUSTIFICATION, Parameter, RUN_IN_BACKGROUND, SANDBOX_PERMISSIONS};
 use super::wording::{LoopDetector, ResultCap};
 
@@ -37,24 +39,6 @@ pub(crate) enum ToolKind {
     TaskList,
     /// Writes to a task's standard input.
     TaskInput,
-}
-
-impl ToolKind {
-    /// The name that a call uses.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            ToolKind::Bash => "bash",
-            ToolKind::Read => "read",
-            ToolKind::Write => "write",
-            ToolKind::Edit => "edit",
-            ToolKind::Grep => "grep",
-            ToolKind::Glob => "glob",
-            ToolKind::TaskOutput => "task_output",
-            ToolKind::TaskKill => "task_kill",
-            ToolKind::TaskList => "task_list",
-            ToolKind::TaskInput => "task_input",
-        }
-    }
 }
 
 impl ToolKind {
@@ -136,6 +120,8 @@ pub(crate) struct SessionTools<'a> {
     escalation: EscalationOffer,
     cap: ResultCap,
     loops: LoopDetector,
+    edit_tools: bool,
+    asks: AskRule,
 }
 
 impl<'a> SessionTools<'a> {
@@ -143,7 +129,13 @@ impl<'a> SessionTools<'a> {
     pub(crate) fn of(toolset: &'static Toolset, disabled: &'a [String], limits: &Limits) -> Self {
         let escalation = EscalationOffer::Offered { ceiling: Mode::DangerFullAccess };
         let (times, cap, loops) = (toolset.times(limits), toolset.cap, toolset.loops);
-        SessionTools { toolset, disabled, times, escalation, cap, loops }
+        // Only a session of the toolset that has the option asks before whatever it does.
+        let asks = match toolset.options.contains(&SessionOption::Ask) {
+            true => AskRule::default(),
+            false => AskRule::Never,
+        };
+        let edit_tools = toolset.files.declared == Declared::Always;
+        SessionTools { toolset, disabled, times, escalation, cap, loops, edit_tools, asks }
     }
 
     /// The same in a session that may ask for more, or may not.
@@ -167,7 +159,22 @@ impl<'a> SessionTools<'a> {
         if let Some(is_on) = options.loop_detector {
             self.loops = if is_on { LoopDetector::On } else { LoopDetector::Off };
         }
+        self.edit_tools |= options.edit_tools == Some(true);
+        self.asks = options.ask.unwrap_or(self.asks);
         self
+    }
+
+    /// Whether a person is asked before whatever it does.
+    pub(crate) const fn asks(self) -> AskRule {
+        self.asks
+    }
+
+    /// Whether the tool has arguments for a wider mode at all.
+    pub(super) fn takes_wishes(self, kind: ToolKind) -> bool {
+        let rules = self.toolset.tools.iter().find(|rules| rules.kind == kind);
+        rules.is_some_and(|rules| {
+            rules.parameters.iter().any(|known| known.name == SANDBOX_PERMISSIONS.name)
+        })
     }
 
     /// The toolset.
@@ -204,8 +211,8 @@ impl<'a> SessionTools<'a> {
     /// # Errors
     /// There is none; the fault names those there are.
     pub(crate) fn find(self, name: &str) -> Result<ToolKind, UnknownTool> {
-        self.kinds().find(|kind| kind.name() == name).ok_or_else(|| {
-            let declared: Vec<_> = self.kinds().map(|kind| format!("`{}`", kind.name())).collect();
+        self.rules().find(|rules| rules.name == name).map(|rules| rules.kind).ok_or_else(|| {
+            let declared: Vec<_> = self.rules().map(|rules| format!("`{}`", rules.name)).collect();
             UnknownTool {
                 name: name.chars().take(REPEATED_CHARS).collect(),
                 declared: if declared.is_empty() { "none".to_owned() } else { declared.join(", ") },
@@ -213,14 +220,14 @@ impl<'a> SessionTools<'a> {
         })
     }
 
-    /// The tools, in the order of declaration.
-    pub(super) fn kinds(self) -> impl Iterator<Item = ToolKind> {
-        self.rules().map(|rules| rules.kind)
+    /// What a call of the tool names, where the session declares it.
+    pub(crate) fn name(self, kind: ToolKind) -> Option<&'static str> {
+        self.rules().find(|rules| rules.kind == kind).map(|rules| rules.name)
     }
 
     /// Whether the session declares the tool.
     pub(super) fn declares(self, kind: ToolKind) -> bool {
-        self.kinds().any(|declared| declared == kind)
+        self.name(kind).is_some()
     }
 
     /// What the tool takes in this session, in the order in which it is told.
@@ -237,10 +244,22 @@ impl<'a> SessionTools<'a> {
         parameters.iter().filter(is_taken).collect()
     }
 
-    fn rules(self) -> impl Iterator<Item = &'static ToolRules> {
+    /// The tools, in the order of declaration.
+    pub(super) fn rules(self) -> impl Iterator<Item = &'static ToolRules> {
         let is_disabled =
-            move |kind: ToolKind| self.disabled.iter().any(|name| name == kind.name());
-        self.toolset.tools.iter().filter(move |rules| !is_disabled(rules.kind))
+            move |rules: &&ToolRules| self.disabled.iter().any(|name| name == rules.name);
+        let is_left_out = move |rules: &&ToolRules| match rules.kind {
+            ToolKind::Read | ToolKind::Write | ToolKind::Edit => !self.edit_tools,
+            ToolKind::Bash
+            | ToolKind::Grep
+            | ToolKind::Glob
+            | ToolKind::TaskOutput
+            | ToolKind::TaskKill
+            | ToolKind::TaskList
+            | ToolKind::TaskInput => false,
+        };
+        let tools = self.toolset.tools.iter();
+        tools.filter(move |rules| !is_disabled(rules) && !is_left_out(rules))
     }
 }
 
@@ -267,11 +286,15 @@ mod tests {
                  `task_output`, `write`"
                 .to_owned())
         );
-        for name in [ToolsetName::Glrs, ToolsetName::Minimal] {
+        let others = [
+            (ToolsetName::Glrs, "`bash`, `read`, `write`, `edit`, `grep`, `glob`"),
+            (ToolsetName::Minimal, "`bash`"),
+        ];
+        for (name, declared) in others {
             assert_eq!(find(name, &[], "bash"), Ok(ToolKind::Bash));
             assert_eq!(
                 find(name, &[], "task_list"),
-                Err("unknown tool `task_list`: expected one of `bash`".to_owned())
+                Err(format!("unknown tool `task_list`: expected one of {declared}"))
             );
         }
         let all = [

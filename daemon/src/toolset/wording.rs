@@ -116,6 +116,15 @@ pub(crate) enum DenialHint {
     Withheld,
 }
 
+/// How it is told that a person said no.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rejection {
+    /// In a sentence, with their reason.
+    Sentence,
+    /// `[command rejected by the user]`, and their reason on the next line.
+    Bracketed,
+}
+
 /// The cap on what any tool of a toolset answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResultCap {

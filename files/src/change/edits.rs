@@ -5,8 +5,8 @@ use std::path::Path;
 use rustix::io::Errno;
 
 use super::{
-    ATTEMPTS, Apply, Context, EditFault, Edited, FileEdits, FileFault, Outcome, is_contended,
-    unstable,
+    ATTEMPTS, Apply, Context, EditFault, Edited, Expected, FileEdits, FileFault, Outcome,
+    is_contended, unstable,
 };
 use crate::cancel::Cancel;
 use crate::diff::changes;
@@ -15,7 +15,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::fingerprint::Fingerprint;
 use crate::load::{Beyond, MOST_BYTES, load};
 use crate::lock::lock;
-use crate::place::Place;
+use crate::place::{Links, Place};
 use crate::read::missing;
 use crate::replace::{Planned, Replaced, replace};
 use crate::text::{Binary, Encoding, probe};
@@ -64,7 +64,7 @@ fn attempt(
     apply: Apply,
     context: Context<'_>,
 ) -> Result<Vec<Edited>, Vec<FileFault>> {
-    let places = places(files)?;
+    let places = places(files, context.links)?;
     let pairs = files.iter().map(|file| file.path.as_path()).zip(&places);
     let locks = lock(pairs, context.lock_wait, context.cancel).map_err(|fault| {
         let file = files.iter().position(|file| file.path == fault.path).unwrap_or(0);
@@ -95,14 +95,15 @@ fn all<T>(results: impl Iterator<Item = Result<T, EditFault>>) -> Result<Vec<T>,
     if faults.is_empty() { Ok(done) } else { Err(faults) }
 }
 
-fn places(files: &[FileEdits]) -> Result<Vec<Place>, Vec<FileFault>> {
+fn places(files: &[FileEdits], links: Links) -> Result<Vec<Place>, Vec<FileFault>> {
     let mut seen = std::collections::HashSet::new();
     let find = |file: &FileEdits| -> Result<Place, EditFault> {
         let refusals = check(&file.edits);
         if !refusals.is_empty() {
             return Err(EditFault::Refused { path: file.path.clone(), refusals });
         }
-        let place = Place::find(&file.path).map_err(|fault| or_missing(&file.path, fault))?;
+        let place =
+            Place::find(&file.path, links).map_err(|fault| or_missing(&file.path, fault))?;
         let status = place.status().ok().flatten();
         if !status.is_none_or(|status| seen.insert((status.st_dev, status.st_ino))) {
             return Err(Fault::new(&file.path, FaultKind::NamedTwice).into());
@@ -134,6 +135,13 @@ fn work(
     }) else {
         return Err(missing(path).into());
     };
+    match file.expected {
+        Expected::Any => {}
+        Expected::Fingerprint(print) if print == loaded.fingerprint => {}
+        Expected::Fingerprint(_) | Expected::Absent => {
+            return Err(Fault::new(path, FaultKind::Unexpected).into());
+        }
+    }
     *room = room.saturating_sub(bytes.len() as u64);
     let old = text(path, bytes)?;
     let resolved = resolve(&old, &file.edits, file.order, cancel).map_err(|error| match error {
@@ -145,6 +153,7 @@ fn work(
     let edited = Edited {
         path: place.path.clone(),
         outcome: if is_same { Outcome::Unchanged } else { Outcome::Planned },
+        before: loaded.fingerprint,
         fingerprint,
         replaced: resolved.replaced,
         changes: changes(&old, &resolved.text, &resolved.hunks),

@@ -13,6 +13,7 @@ use crate::edit::{Edit, Order, Refusal};
 use crate::fault::{Fault, FaultKind};
 use crate::fingerprint::Fingerprint;
 use crate::journal::Method;
+use crate::place::Links;
 use crate::replace::Replaced;
 
 pub use edits::edit;
@@ -30,6 +31,8 @@ pub struct Context<'a> {
     pub cancel: &'a Cancel,
     /// How long other writers of the same folder are waited for.
     pub lock_wait: Duration,
+    /// Whether a path may lead through links.
+    pub links: Links,
 }
 
 /// Whether a change is made.
@@ -41,7 +44,7 @@ pub enum Apply {
     DryRun,
 }
 
-/// What a file that is written must be.
+/// What a file that is changed must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Expected {
     /// Not there.
@@ -62,6 +65,8 @@ pub struct FileEdits {
     pub edits: Vec<Edit>,
     /// Against what.
     pub order: Order,
+    /// What it must be; a file that is not there cannot be edited anyway.
+    pub expected: Expected,
 }
 
 /// What became of a file.
@@ -97,6 +102,8 @@ pub struct Written {
     pub path: PathBuf,
     /// What became of it.
     pub outcome: Outcome,
+    /// The content that it had; none where it was not there.
+    pub before: Option<Fingerprint>,
     /// The content that it has now, or would have.
     pub fingerprint: Fingerprint,
     /// What was changed. None where the old content is no UTF-8 text, or too large to be compared.
@@ -113,6 +120,8 @@ pub struct Edited {
     pub path: PathBuf,
     /// What became of it.
     pub outcome: Outcome,
+    /// The content that it had.
+    pub before: Fingerprint,
     /// The content that it has now, or would have.
     pub fingerprint: Fingerprint,
     /// Places that were replaced.

@@ -56,7 +56,7 @@ fn attempt(
     apply: Apply,
     context: Context<'_>,
 ) -> Result<Written, Stopped> {
-    let place = Place::find(path)?;
+    let place = Place::find(path, context.links)?;
     let locks = lock([(path, &place)].into_iter(), context.lock_wait, context.cancel)?;
     let old = load(&place, path, MOST_BYTES, Beyond::Hash, context.cancel)?;
     check(path, expected, old.as_ref())?;
@@ -65,6 +65,7 @@ fn attempt(
     let mut written = Written {
         path: place.path.clone(),
         outcome: Outcome::Unchanged,
+        before: old.as_ref().map(|old| old.fingerprint),
         fingerprint,
         changes: compared(old.as_ref(), &content),
         lost_attributes: Vec::new(),

@@ -88,6 +88,8 @@ fn status(folder: &OwnedFd, name: &OsStr) -> Result<Option<Stat>, Errno> {
 fn unlink(folder: &OwnedFd, name: impl AsRef<OsStr>) -> Result<(), Errno> {
     match fs::unlinkat(folder, name.as_ref(), AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => Ok(()),
+        // Where nothing can be taken away nothing was made; the kernel looks at that before it looks for the name.
+        Err(Errno::ROFS) if status(folder, name.as_ref())?.is_none() => Ok(()),
         Err(errno) => Err(errno),
     }
 }
@@ -194,6 +196,7 @@ fn remove_folders(file: &FoundFile, base: &OwnedFd) -> Result<(), Errno> {
         match fs::unlinkat(&folder, &missing[depth], AtFlags::REMOVEDIR) {
             Ok(()) | Err(Errno::NOENT | Errno::NOTDIR) => {}
             Err(Errno::NOTEMPTY | Errno::EXIST | Errno::BUSY) => return Ok(()),
+            Err(Errno::ROFS) if status(&folder, &missing[depth])?.is_none() => {}
             Err(errno) => return Err(errno),
         }
     }

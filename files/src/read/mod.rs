@@ -32,6 +32,8 @@ pub struct Reading {
     pub total_lines: u64,
     /// Bytes of the whole file.
     pub total_bytes: u64,
+    /// Characters of the window's lines, also of those and those parts that are not in `lines`, without line ends.
+    pub characters: u64,
     /// How it is encoded.
     pub encoding: Encoding,
     /// Its line ends.
@@ -87,6 +89,7 @@ pub fn read(path: &Path, window: Window, caps: Caps, cancel: &Cancel) -> Result<
         stop: found.stop,
         total_lines: found.total,
         total_bytes,
+        characters: found.characters,
         encoding,
         line_ends: found.ends,
         last_line: if found.is_ended { LastLine::Ended } else { LastLine::Open },

@@ -67,6 +67,12 @@ impl Window {
         self.first
     }
 
+    /// The last line.
+    #[must_use]
+    pub fn last(self) -> u64 {
+        self.last
+    }
+
     pub(crate) fn selection(self, caps: Caps) -> Selection {
         Selection {
             first: self.first,

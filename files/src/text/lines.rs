@@ -51,6 +51,7 @@ pub(crate) struct Lines {
     selection: Selection,
     kept: Vec<Line>,
     bytes: usize,
+    characters: u64,
     is_full: bool,
     number: u64,
     line: Begun,
@@ -76,6 +77,8 @@ pub(crate) struct Found {
     pub(crate) lines: Vec<Line>,
     pub(crate) stop: Stop,
     pub(crate) total: u64,
+    /// Characters of all selected lines, whether they are kept or not.
+    pub(crate) characters: u64,
     pub(crate) ends: LineEnds,
     /// Places of the whole file without a character.
     pub(crate) invalid: u64,
@@ -97,6 +100,7 @@ impl Lines {
             selection,
             kept: Vec::new(),
             bytes: 0,
+            characters: 0,
             is_full: false,
             number: 1,
             line: Begun::new(),
@@ -106,8 +110,12 @@ impl Lines {
         }
     }
 
+    fn is_selected(&self) -> bool {
+        (self.selection.first..=self.selection.last).contains(&self.number)
+    }
+
     fn is_wanted(&self) -> bool {
-        !self.is_full && (self.selection.first..=self.selection.last).contains(&self.number)
+        !self.is_full && self.is_selected()
     }
 
     /// Characters of the line that is being read; `text` holds no LF and no CR that could be part of a line end.
@@ -116,6 +124,9 @@ impl Lines {
             return;
         }
         self.line.is_empty = false;
+        if self.is_selected() {
+            self.characters += text.chars().count() as u64;
+        }
         if !self.is_wanted() {
             return;
         }
@@ -204,6 +215,7 @@ impl Lines {
             lines: self.kept,
             stop,
             total,
+            characters: self.characters,
             ends: self.ends,
             invalid: self.invalid,
             replaced: self.shown_replaced,
@@ -283,6 +295,7 @@ mod tests {
         let found = found("äöüäöüä\nb\0\n", 1, 2);
         assert_eq!(shown(&found), [(1, "äöüäö", 2), (2, "b\u{fffd}", 0)]);
         assert_eq!((found.replaced, found.invalid, found.stop), (1, 0, Stop::End));
+        assert_eq!(found.characters, 9);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 use std::time::Duration;
 
 use brattice_files::edit::{Edit, Order, Rule};
-use brattice_files::{Apply, Cancel, Context, Expected, FileEdits, State, recover};
+use brattice_files::{Apply, Cancel, Context, Expected, FileEdits, Links, State, recover};
 
 use crate::folder::Folder;
 
@@ -44,12 +44,17 @@ const SCENARIOS: [Scenario; 5] =
 impl Scenario {
     fn run(self, root: &Path) {
         let (journal, cancel) = (root.join("journal"), Cancel::default());
-        let context =
-            Context { journal: &journal, cancel: &cancel, lock_wait: Duration::from_secs(30) };
+        let context = Context {
+            journal: &journal,
+            cancel: &cancel,
+            lock_wait: Duration::from_secs(30),
+            links: Links::Follow,
+        };
         let edits = |name: &str| FileEdits {
             path: root.join("ws").join(name),
             edits: vec![Edit { old: "old".to_owned(), new: "new".to_owned(), rule: Rule::All }],
             order: Order::Original,
+            expected: Expected::Any,
         };
         let edit = |names: &[&str]| {
             let files: Vec<FileEdits> = names.iter().map(|name| edits(name)).collect();

@@ -52,7 +52,12 @@ fn b068_replacement_text_is_literal_in_every_form() {
         for rule in [Rule::Once, Rule::All] {
             folder.put("r.sh", "head\nv=[old]\ntail\n");
             let edit = Edit { old: "old".to_owned(), new: new.to_owned(), rule };
-            let file = FileEdits { path: folder.path("r.sh"), edits: vec![edit], order };
+            let file = FileEdits {
+                path: folder.path("r.sh"),
+                edits: vec![edit],
+                order,
+                expected: Expected::Any,
+            };
             folder.edit(&[file], Apply::Write).unwrap();
             assert_eq!(folder.content("r.sh"), format!("head\nv=[{new}]\ntail\n"));
         }
@@ -71,7 +76,8 @@ fn b075_what_is_unchanged_is_not_written() {
         new: new.to_owned(),
         rule: Rule::Once,
     });
-    let file = FileEdits { path, edits: edits.to_vec(), order: Order::Sequence };
+    let file =
+        FileEdits { path, edits: edits.to_vec(), order: Order::Sequence, expected: Expected::Any };
     assert_eq!(folder.edit(&[file], Apply::Write).unwrap()[0].outcome, Outcome::Unchanged);
     let after = fs::metadata(folder.path("t.md")).unwrap();
     assert_eq!((before.ino(), before.ctime_nsec()), (after.ino(), after.ctime_nsec()));
@@ -217,8 +223,60 @@ fn with_lf(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
+/// Edits one after the other, each on what the one before made of the text; none if one of them cannot be made.
+fn in_turn(text: &str, edits: &[Edit]) -> Option<(String, usize)> {
+    let (mut text, mut replaced) = (text.to_owned(), 0);
+    for Edit { old, new, rule } in edits {
+        if with_lf(old) == with_lf(new) {
+            return None;
+        }
+        let (units, old) = (reference::units(&text), reference::units(old));
+        let places = reference::places(&units, &old);
+        let places = match rule {
+            Rule::Once if places.len() == 1 => places,
+            Rule::Once => return None,
+            Rule::All => reference::apart(&places, old.len()),
+        };
+        let (mut made, mut from) = (String::new(), 0);
+        for place in &places {
+            made += &(units[from..*place].concat() + new);
+            from = place + old.len();
+        }
+        if places.is_empty() {
+            return None;
+        }
+        replaced += places.len();
+        text = made + &units[from..].concat();
+    }
+    Some((text, replaced))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// The same as one edit after the other, whichever line ends the text has.
+    #[test]
+    fn edits_in_turn_are_what_the_reference_says(
+        mark in "\u{feff}?",
+        body in "([ab語]|\n){0,24}",
+        edits in prop::collection::vec(
+            ("([ab語]|\n){1,3}", "([ab語x]|\n){0,3}", any::<bool>()), 1..5),
+    ) {
+        let edit = |(old, new, all)| Edit { old, new, rule: if all { Rule::All } else { Rule::Once } };
+        let edits: Vec<Edit> = edits.into_iter().map(edit).collect();
+        let text = format!("{mark}{body}");
+        let cancel = brattice_files::Cancel::default();
+        let answer = brattice_files::edit::resolve(&text, &edits, Order::Sequence, &cancel);
+        let expected = in_turn(&body, &edits);
+        prop_assert_eq!(
+            answer.ok().map(|resolved| (resolved.text, resolved.replaced)),
+            expected.map(|(text, replaced)| (format!("{mark}{text}"), replaced))
+        );
+        let crlf = text.replace('\n', "\r\n");
+        let answer = brattice_files::edit::resolve(&crlf, &edits, Order::Sequence, &cancel);
+        let expected = in_turn(&body, &edits).map(|(text, _)| format!("{mark}{text}"));
+        prop_assert_eq!(answer.ok().map(|resolved| with_lf(&resolved.text)), expected);
+    }
 
     /// Found and counted as the reference does; and the result is, with LF alone, what a replacement of that text is, while
     /// every line end outside of the places is as it was.

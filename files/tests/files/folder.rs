@@ -9,8 +9,8 @@ use std::time::Duration;
 use brattice_files::edit::{Edit, Order, Rule};
 use brattice_files::read::Caps;
 use brattice_files::{
-    Apply, Cancel, Context, Edited, Expected, Fault, FaultKind, FileEdits, FileFault, Reading,
-    Window, Written,
+    Apply, Cancel, Context, Edited, Expected, Fault, FaultKind, FileEdits, FileFault, Links,
+    Reading, Window, Written,
 };
 
 pub(crate) struct Folder {
@@ -58,7 +58,12 @@ impl Folder {
     }
 
     pub(crate) fn context<'a>(&'a self, journal: &'a Path) -> Context<'a> {
-        Context { journal, cancel: &self.cancel, lock_wait: Duration::from_secs(30) }
+        Context {
+            journal,
+            cancel: &self.cancel,
+            lock_wait: Duration::from_secs(30),
+            links: Links::Follow,
+        }
     }
 
     pub(crate) fn read(&self, name: &str, window: Window) -> Result<Reading, Fault> {
@@ -104,7 +109,12 @@ impl Folder {
 
     pub(crate) fn edits(&self, name: &str, old: &str, new: &str) -> FileEdits {
         let edit = Edit { old: old.to_owned(), new: new.to_owned(), rule: Rule::Once };
-        FileEdits { path: self.path(name), edits: vec![edit], order: Order::Original }
+        FileEdits {
+            path: self.path(name),
+            edits: vec![edit],
+            order: Order::Original,
+            expected: Expected::Any,
+        }
     }
 
     /// Names in the workspace and below, sorted; folders end with a slash. The journal must be empty.

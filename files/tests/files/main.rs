@@ -9,6 +9,7 @@
 
 mod crash;
 mod edits;
+mod exact;
 mod folder;
 mod reads;
 mod recovery;

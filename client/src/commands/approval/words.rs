@@ -4,14 +4,18 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use brattice_protocol::approval::{ApprovalOutcome, ApprovalRequest, ApprovalSettled};
+use brattice_protocol::editor::EditorContent;
 use brattice_protocol::outcome::Denial;
 
-use crate::cli::duration;
 use crate::cli::terminal::Style;
+use crate::cli::{diff, duration};
 
-/// Said with every question: what an approval does not hold on to.
+/// Said with every question about a command: what an approval does not hold on to.
 const NOT_PINNED: &str =
     "the files that it runs and reads are not part of the approval, and may change until it runs";
+
+/// Said with every question about a change of files: what it does hold on to.
+const PINNED: &str = "it is made to exactly these files while they are as shown, or not at all";
 
 /// A question: a line, and below it all that it is about.
 pub(super) fn question(request: &ApprovalRequest, style: Style) -> String {
@@ -27,13 +31,13 @@ pub(super) fn question(request: &ApprovalRequest, style: Style) -> String {
     };
     field("session", &plain(session.as_str()));
     field("folder", &plain(workdir));
-    let command = command.as_deref().unwrap_or(&request.title);
-    for (number, line) in command.split('\n').enumerate() {
-        field(if number == 0 { "command" } else { "" }, &format!("│ {}", plain(line)));
-    }
-    let (lines, bytes) = (command.split('\n').count(), command.len());
-    if lines > 1 {
-        field("", &format!("({lines} lines, {bytes} bytes)"));
+    let note = match request.diff.is_empty() {
+        true => NOT_PINNED,
+        false => PINNED,
+    };
+    match request.diff.is_empty() {
+        true => told_command(command.as_deref().unwrap_or(&request.title), &mut field),
+        false => told_change(&request.diff, style, &mut field),
     }
     if let Some(rule) = &request.rule {
         field("rule", &plain(rule));
@@ -47,8 +51,29 @@ pub(super) fn question(request: &ApprovalRequest, style: Style) -> String {
     if from != to && request.denials.is_empty() {
         field("denied", "nothing that was recorded");
     }
-    field("note", NOT_PINNED);
+    field("note", note);
     text
+}
+
+fn told_command(command: &str, field: &mut impl FnMut(&str, &str)) {
+    for (number, line) in command.split('\n').enumerate() {
+        field(if number == 0 { "command" } else { "" }, &format!("│ {}", plain(line)));
+    }
+    let (lines, bytes) = (command.split('\n').count(), command.len());
+    if lines > 1 {
+        field("", &format!("({lines} lines, {bytes} bytes)"));
+    }
+}
+
+/// Every place of every file that is changed.
+fn told_change(content: &[EditorContent], style: Style, field: &mut impl FnMut(&str, &str)) {
+    for EditorContent::Diff { path, old_text, new_text } in content {
+        let made = if old_text.is_none() { " (new)" } else { "" };
+        field("change", &format!("{}{made}", plain(path)));
+        for line in diff::lines(old_text.as_deref().unwrap_or_default(), new_text, style) {
+            field("", &format!("│ {line}"));
+        }
+    }
 }
 
 fn denied(denial: &Denial) -> String {
@@ -105,6 +130,7 @@ mod tests {
             title: "make".to_owned(),
             kind: "execute".to_owned(),
             command: Some("make \"it\"\nrm x".to_owned()),
+            diff: Vec::new(),
             workdir: "/ws".to_owned(),
             from: Mode::ReadOnly,
             to: Mode::WorkspaceWrite,
@@ -155,6 +181,31 @@ mod tests {
         assert_eq!(text.lines().nth(3), Some(format!("  command  │ {escaped}").as_str()));
         assert_eq!(text.lines().nth(4), Some("  because  fine\\n  folder   /elsewhere"));
         assert!(text.chars().all(|sign| sign == '\n' || !sign.is_control()), "{text:?}");
+    }
+
+    #[test]
+    fn a_change_is_shown_with_what_comes_and_goes() {
+        let diff = |path: &str, old: Option<&str>, new_text: &str| EditorContent::Diff {
+            path: path.to_owned(),
+            old_text: old.map(str::to_owned),
+            new_text: new_text.to_owned(),
+        };
+        let request = ApprovalRequest {
+            tool: "edit".to_owned(),
+            command: None,
+            diff: vec![diff("/ws/a", Some("x\ny\n"), "x\nz\n"), diff("/ws/\u{1b}", None, "n\n")],
+            ..request()
+        };
+        let text = question(&request, Style::Plain);
+        let change = "  change   /ws/a\n           │  x\n           │ -y\n           │ +z\n  \
+                      change   /ws/\\u{1b} (new)\n           │ +n\n  because  it builds\n";
+        assert!(text.contains(change), "{text}");
+        assert!(
+            text.ends_with(&format!("  note     {PINNED}\n")) && !text.contains("command"),
+            "{text}"
+        );
+        let coloured = question(&request, Style::Coloured);
+        assert!(coloured.contains("│ \u{1b}[31m-y\u{1b}[0m\n"), "{coloured:?}");
     }
 
     #[test]

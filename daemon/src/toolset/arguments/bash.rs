@@ -2,23 +2,19 @@
 
 use std::time::Duration;
 
-use brattice_policy::Mode;
 use serde_json::{Map, Value};
 
-use super::fault::{ArgumentFault, Came};
+use super::fault::ArgumentFault;
 use super::given::{Given, checked};
+use super::wish::{Wish, wish};
 use crate::toolset::definition::{BackgroundLimit, TimeLimits};
 use crate::toolset::parameter::{
-    COMMAND, DESCRIPTION, JUSTIFICATION, Parameter, RUN_IN_BACKGROUND, SANDBOX_PERMISSIONS, STDIN,
-    TIMEOUT_MS, TTY, WORKDIR,
+    COMMAND, DESCRIPTION, RUN_IN_BACKGROUND, STDIN, TIMEOUT_MS, TTY, WORKDIR,
 };
 use crate::toolset::tool::{SessionTools, ToolKind};
 
 /// The longest command, in bytes.
 pub(in crate::toolset) const MAX_COMMAND_BYTES: usize = 1024 * 1024;
-
-/// The longest justification, in bytes.
-pub(in crate::toolset) const MAX_JUSTIFICATION_BYTES: usize = 4096;
 
 /// The longest path that the kernel takes, in bytes without the final NUL (`PATH_MAX`, limits.h).
 pub(super) const MAX_PATH_BYTES: usize = 4095;
@@ -38,28 +34,6 @@ pub(crate) struct BashArguments {
     pub(crate) input: Input,
     /// The wider mode that it asks for, if it asks.
     pub(crate) wish: Option<Wish>,
-}
-
-/// A wider mode, asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wish {
-    /// The mode.
-    pub(crate) mode: Mode,
-    /// Why, in the model's words.
-    pub(crate) justification: String,
-}
-
-impl Wish {
-    /// Whether it asks for more than the session has.
-    ///
-    /// # Errors
-    /// It does not.
-    pub(crate) fn check_against(&self, mode: Mode) -> Result<(), ArgumentFault> {
-        if self.mode > mode {
-            return Ok(());
-        }
-        Err(ArgumentFault::NotWider { name: SANDBOX_PERMISSIONS.name, mode, came: self.mode })
-    }
 }
 
 /// Whether a call waits for its command.
@@ -139,40 +113,8 @@ pub(crate) fn parse_bash(
             .map(|path| checked(&WORKDIR, path, MAX_PATH_BYTES))
             .transpose()?,
         input: input(&given)?,
-        wish: wish(&given)?,
+        wish: wish(&given, &[&RUN_IN_BACKGROUND, &STDIN, &TTY])?,
     })
-}
-
-/// The wider mode that is asked for. What a person allows is a command that ends with its call, and that nobody feeds
-/// afterwards with what was not shown.
-fn wish(given: &Given<'_>) -> Result<Option<Wish>, ArgumentFault> {
-    let mode = given.word(&SANDBOX_PERMISSIONS)?;
-    let why = match given.value(&JUSTIFICATION) {
-        None | Some(Value::Null) => None,
-        Some(_) => given.text(&JUSTIFICATION)?,
-    };
-    let alone = |given: &Parameter, missing: &Parameter| ArgumentFault::Alone {
-        given: given.name,
-        missing: missing.name,
-    };
-    let (mode, why) = match (mode, why) {
-        (None, None) => return Ok(None),
-        (Some(_), None) => return Err(alone(&SANDBOX_PERMISSIONS, &JUSTIFICATION)),
-        (None, Some(_)) => return Err(alone(&JUSTIFICATION, &SANDBOX_PERMISSIONS)),
-        (Some(mode), Some(why)) => (mode, why),
-    };
-    for other in [&RUN_IN_BACKGROUND, &STDIN, &TTY] {
-        if given.flag(other)? {
-            let (first, second) = (SANDBOX_PERMISSIONS.name, other.name);
-            return Err(ArgumentFault::Together {
-                first,
-                second,
-                came: Came::Value("true".into()),
-            });
-        }
-    }
-    let justification = checked(&JUSTIFICATION, why, MAX_JUSTIFICATION_BYTES)?;
-    Ok(Some(Wish { mode, justification }))
 }
 
 fn placement(tools: SessionTools<'_>, given: &Given<'_>) -> Result<Placement, ArgumentFault> {

@@ -93,11 +93,23 @@ pub(crate) enum ArgumentFault {
     },
     /// Nothing that is to be replaced.
     #[error(
-        "argument `{place}`: old_string must not be empty: expected the text that is to be replaced, got \"\""
+        "argument `{place}`: {name} must not be empty: expected the text that is to be replaced, got \"\""
     )]
-    NoOldString {
+    NoOldText {
         /// Where it stands.
         place: String,
+        /// What it is called.
+        name: &'static str,
+    },
+    /// A range that ends before it begins.
+    #[error("argument `{name}`: expected 0 or a line from {first} on, got {came}")]
+    Backwards {
+        /// The parameter.
+        name: &'static str,
+        /// Where the range begins.
+        first: u64,
+        /// Where it would end.
+        came: u64,
     },
     /// A value that the parameter does not take.
     #[error("argument `{name}`: expected {expected}, got {came}")]
@@ -152,13 +164,13 @@ impl Expected {
         match kind {
             ParameterKind::Text => Expected::Text,
             ParameterKind::Number => Expected::Number,
-            ParameterKind::Integer => Expected::WholeNumber(0),
-            ParameterKind::Flag => Expected::Flag,
+            ParameterKind::Integer | ParameterKind::Position => Expected::WholeNumber(0),
+            ParameterKind::Flag | ParameterKind::Switch => Expected::Flag,
             ParameterKind::Bounded { least, most, default: _ } => {
                 Expected::WholeNumberWithin(least, most)
             }
             ParameterKind::Word(words) => Expected::Word(words),
-            ParameterKind::FileEdits => Expected::NonEmptyArray,
+            ParameterKind::FileEdits | ParameterKind::Edits => Expected::NonEmptyArray,
         }
     }
 }

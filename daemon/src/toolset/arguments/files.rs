@@ -1,4 +1,4 @@
-//! What calls of `read`, `write` and `edit` ask for. What is wrong with the files is found out by whoever looks at them.
+//! What calls that read, write and edit files ask for. What is wrong with the files is found out by whoever looks at them.
 
 use brattice_files::edit::{Edit, Rule};
 use brattice_files::{Apply, Window, read};
@@ -7,40 +7,58 @@ use serde_json::{Map, Value};
 use super::bash::MAX_PATH_BYTES;
 use super::fault::{ArgumentFault, Came, Expected, shorten};
 use super::given::{Given, checked, unexpected};
+use super::wish::{Wish, wish};
+use crate::toolset::definition::UnknownArguments;
 use crate::toolset::parameter::Parameter;
 use crate::toolset::parameter::files::{
-    CONTENT, DRY_RUN, FILE_PATH, FILES, FIRST_LINE, LINES, NEW_STRING, OLD_STRING, REPLACE_ALL,
+    CONTENT, DRY_RUN, EDITS, END, FILE_PATH, FILES, FIRST_LINE, LINES, NEW_STRING, NUMBERED,
+    OLD_STRING, PATH, REPLACE_ALL, START,
 };
 use crate::toolset::tool::{SessionTools, ToolKind};
 
-/// Files of one call of `edit`.
+/// Files of one call that edits.
 const MOST_FILES: usize = 200;
 
-/// What a call of `read` asks for.
+/// What a call that reads a file asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReadArguments {
     /// The file, as it was named.
     pub(crate) path: String,
     /// Which lines.
     pub(crate) window: Window,
+    /// Whether they bear numbers, where the toolset leaves that to the call.
+    pub(crate) numbers: LineNumbers,
 }
 
-/// What a call of `write` asks for.
+/// Whether lines bear numbers where a call may say so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineNumbers {
+    /// They do.
+    Shown,
+    /// They do not.
+    Hidden,
+}
+
+/// What a call that writes a file asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WriteArguments {
     /// The file, as it was named.
     pub(crate) path: String,
     /// What it shall hold.
     pub(crate) content: String,
+    /// The wider mode that it asks for, if it asks.
+    pub(crate) wish: Option<Wish>,
 }
 
-/// What a call of `edit` asks for.
+/// What a call that edits files asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EditArguments {
     /// The files.
     pub(crate) files: Vec<EditedFile>,
     /// Whether it is done.
     pub(crate) apply: Apply,
+    /// The wider mode that it asks for, if it asks.
+    pub(crate) wish: Option<Wish>,
 }
 
 /// The edits of one file.
@@ -52,7 +70,7 @@ pub(crate) struct EditedFile {
     pub(crate) edits: Vec<Edit>,
 }
 
-/// Parses the arguments of a call of `read`.
+/// Parses the arguments of a call that reads a file: a window by its length, by its ends, or all of it, as the toolset has it.
 ///
 /// # Errors
 /// The first fault.
@@ -62,16 +80,32 @@ pub(crate) fn parse_read(
 ) -> Result<ReadArguments, ArgumentFault> {
     let given = Given::check(tools, ToolKind::Read, arguments)?;
     let path = path(&given)?;
-    let offset = given.whole_number(&FIRST_LINE, 1)?.unwrap_or(1);
-    let limit = given.within(&LINES, 1, read::LIMIT)?.unwrap_or(read::LIMIT);
-    let window = Window::lines(offset, limit).map_err(|_| {
-        let came = given.value(&LINES).map_or(Came::Nothing, Came::value);
-        unexpected(&LINES, Expected::WholeNumberWithin(1, read::LIMIT), came)
-    })?;
-    Ok(ReadArguments { path, window })
+    let window = if given.declares(&FIRST_LINE) { window(&given)? } else { range(&given)? };
+    let numbers = if given.flag(&NUMBERED)? { LineNumbers::Shown } else { LineNumbers::Hidden };
+    Ok(ReadArguments { path, window, numbers })
 }
 
-/// Parses the arguments of a call of `write`.
+fn window(given: &Given<'_>) -> Result<Window, ArgumentFault> {
+    let offset = given.whole_number(&FIRST_LINE, 1)?.unwrap_or(1);
+    let limit = given.within(&LINES, 1, read::LIMIT)?.unwrap_or(read::LIMIT);
+    Window::lines(offset, limit).map_err(|_| {
+        let came = given.value(&LINES).map_or(Came::Nothing, Came::value);
+        unexpected(&LINES, Expected::WholeNumberWithin(1, read::LIMIT), came)
+    })
+}
+
+fn range(given: &Given<'_>) -> Result<Window, ArgumentFault> {
+    let start = given.whole_number(&START, 0)?.unwrap_or(0);
+    let end = given.whole_number(&END, 0)?.unwrap_or(0);
+    let name = END.name;
+    Window::range(start, end).map_err(|_| ArgumentFault::Backwards {
+        name,
+        first: start.max(1),
+        came: end,
+    })
+}
+
+/// Parses the arguments of a call that writes a file.
 ///
 /// # Errors
 /// The first fault.
@@ -80,10 +114,12 @@ pub(crate) fn parse_write(
     arguments: &Map<String, Value>,
 ) -> Result<WriteArguments, ArgumentFault> {
     let given = Given::check(tools, ToolKind::Write, arguments)?;
-    Ok(WriteArguments { path: path(&given)?, content: given.required_text(&CONTENT)?.to_owned() })
+    let (path, content) = (path(&given)?, given.required_text(&CONTENT)?.to_owned());
+    Ok(WriteArguments { path, content, wish: wish(&given, &[])? })
 }
 
-/// Parses the arguments of a call of `edit`: the fields of a single edit, or files with theirs.
+/// Parses the arguments of a call that edits files: the fields of a single edit, a file with its edits, or files with theirs, as
+/// the toolset has it.
 ///
 /// # Errors
 /// The first fault.
@@ -92,9 +128,13 @@ pub(crate) fn parse_edit(
     arguments: &Map<String, Value>,
 ) -> Result<EditArguments, ArgumentFault> {
     let given = Given::check(tools, ToolKind::Edit, arguments)?;
-    let files = match given.value(&FILES) {
-        None => vec![single(&given)?],
-        Some(files) => {
+    let unknown = tools.toolset().unknown;
+    let files = match (given.value(&EDITS), given.value(&FILES)) {
+        (Some(edits), _) => {
+            vec![EditedFile { path: path(&given)?, edits: pairs(edits, unknown)? }]
+        }
+        (None, None) => vec![single(&given)?],
+        (None, Some(files)) => {
             for other in [&FILE_PATH, &OLD_STRING, &NEW_STRING, &REPLACE_ALL] {
                 if let Some(value) = given.value(other) {
                     let (first, second) = (FILES.name, other.name);
@@ -105,15 +145,18 @@ pub(crate) fn parse_edit(
                     });
                 }
             }
-            several(files)?
+            several(files, unknown)?
         }
     };
     let apply = if given.flag(&DRY_RUN)? { Apply::DryRun } else { Apply::Write };
-    Ok(EditArguments { files, apply })
+    // A dry run needs no permission.
+    Ok(EditArguments { files, apply, wish: wish(&given, &[&DRY_RUN])? })
 }
 
+/// The file, by whatever name the tool has for it.
 fn path(given: &Given<'_>) -> Result<String, ArgumentFault> {
-    checked(&FILE_PATH, given.required_text(&FILE_PATH)?, MAX_PATH_BYTES)
+    let parameter = if given.declares(&PATH) { &PATH } else { &FILE_PATH };
+    checked(parameter, given.required_text(parameter)?, MAX_PATH_BYTES)
 }
 
 fn single(given: &Given<'_>) -> Result<EditedFile, ArgumentFault> {
@@ -126,7 +169,8 @@ fn single(given: &Given<'_>) -> Result<EditedFile, ArgumentFault> {
     let path = path(given)?;
     let old = given.required_text(&OLD_STRING)?.to_owned();
     if old.is_empty() {
-        return Err(ArgumentFault::NoOldString { place: OLD_STRING.name.to_owned() });
+        let (place, name) = (OLD_STRING.name.to_owned(), OLD_STRING.name);
+        return Err(ArgumentFault::NoOldText { place, name });
     }
     let new = given.required_text(&NEW_STRING)?.to_owned();
     let rule = rule(given.flag(&REPLACE_ALL)?);
@@ -137,7 +181,19 @@ const fn rule(all: bool) -> Rule {
     if all { Rule::All } else { Rule::Once }
 }
 
-fn several(value: &Value) -> Result<Vec<EditedFile>, ArgumentFault> {
+/// Edits of one file, each of one place. What is wrong with their texts is told of all of them together, by whoever looks for them.
+fn pairs(value: &Value, unknown: UnknownArguments) -> Result<Vec<Edit>, ArgumentFault> {
+    let pair = |(number, edit): (usize, &Value)| {
+        let place = format!("{}[{number}]", EDITS.name);
+        let edit = object(&place, edit, &["old", "new"], unknown)?;
+        let (old, new) = (format!("{place}.old"), format!("{place}.new"));
+        let (old, new) = (text(&old, edit.get("old"))?, text(&new, edit.get("new"))?);
+        Ok(Edit { old, new, rule: Rule::Once })
+    };
+    entries(EDITS.name, value)?.iter().enumerate().map(pair).collect()
+}
+
+fn several(value: &Value, unknown: UnknownArguments) -> Result<Vec<EditedFile>, ArgumentFault> {
     let place = FILES.name;
     let files = entries(place, value)?;
     if files.len() > MOST_FILES {
@@ -150,7 +206,7 @@ fn several(value: &Value) -> Result<Vec<EditedFile>, ArgumentFault> {
         .enumerate()
         .map(|(number, file)| {
             let place = format!("{place}[{number}]");
-            let file = object(&place, file, &["path", "edits"])?;
+            let file = object(&place, file, &["path", "edits"], unknown)?;
             let path = text(&format!("{place}.path"), file.get("path"))?;
             if path.trim().is_empty() || path.contains('\0') || path.len() > MAX_PATH_BYTES {
                 let came = Came::value(&Value::from(path));
@@ -166,18 +222,20 @@ fn several(value: &Value) -> Result<Vec<EditedFile>, ArgumentFault> {
             let edits = edits
                 .iter()
                 .enumerate()
-                .map(|(number, edit)| one(&format!("{place}[{number}]"), edit));
+                .map(|(number, edit)| one(&format!("{place}[{number}]"), edit, unknown));
             Ok(EditedFile { path, edits: edits.collect::<Result<_, _>>()? })
         })
         .collect()
 }
 
-fn one(place: &str, value: &Value) -> Result<Edit, ArgumentFault> {
-    let edit = object(place, value, &[OLD_STRING.name, NEW_STRING.name, REPLACE_ALL.name])?;
+fn one(place: &str, value: &Value, unknown: UnknownArguments) -> Result<Edit, ArgumentFault> {
+    let known = [OLD_STRING.name, NEW_STRING.name, REPLACE_ALL.name];
+    let edit = object(place, value, &known, unknown)?;
     let at = |parameter: &Parameter| format!("{place}.{}", parameter.name);
     let old = text(&at(&OLD_STRING), edit.get(OLD_STRING.name))?;
     if old.is_empty() {
-        return Err(ArgumentFault::NoOldString { place: at(&OLD_STRING) });
+        let (place, name) = (at(&OLD_STRING), OLD_STRING.name);
+        return Err(ArgumentFault::NoOldText { place, name });
     }
     let new = text(&at(&NEW_STRING), edit.get(NEW_STRING.name))?;
     let all = match edit.get(REPLACE_ALL.name) {
@@ -201,11 +259,13 @@ fn object<'a>(
     place: &str,
     value: &'a Value,
     known: &[&str],
+    unknown: UnknownArguments,
 ) -> Result<&'a Map<String, Value>, ArgumentFault> {
     let Value::Object(object) = value else {
         return Err(inside(place.to_owned(), Expected::Object, Some(value)));
     };
-    match object.iter().find(|(key, _)| !known.contains(&key.as_str())) {
+    let other = object.iter().find(|(key, _)| !known.contains(&key.as_str()));
+    match other.filter(|_| unknown == UnknownArguments::Refuse) {
         Some((key, value)) => {
             Err(inside(format!("{place}.{}", shorten(key)), Expected::Nothing, Some(value)))
         }

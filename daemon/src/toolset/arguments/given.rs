@@ -169,7 +169,7 @@ fn check_escalation(
     kind: ToolKind,
     arguments: &Map<String, Value>,
 ) -> Result<(), ArgumentFault> {
-    if kind != ToolKind::Bash || tools.escalation() != EscalationOffer::Withheld {
+    if !tools.takes_wishes(kind) || tools.escalation() != EscalationOffer::Withheld {
         return Ok(());
     }
     for name in [SANDBOX_PERMISSIONS.name, JUSTIFICATION.name] {

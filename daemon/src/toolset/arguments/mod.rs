@@ -16,11 +16,13 @@ mod files;
 mod given;
 mod search;
 mod tasks;
+mod wish;
 
-pub(crate) use bash::{BashArguments, Input, Placement, Timeout, TimeoutOrigin, Wish, parse_bash};
+pub(crate) use bash::{BashArguments, Input, Placement, Timeout, TimeoutOrigin, parse_bash};
 pub(crate) use fault::ArgumentFault;
 pub(crate) use files::{
-    EditArguments, EditedFile, ReadArguments, WriteArguments, parse_edit, parse_read, parse_write,
+    EditArguments, EditedFile, LineNumbers, ReadArguments, WriteArguments, parse_edit, parse_read,
+    parse_write,
 };
 pub(crate) use search::{GlobArguments, GrepArguments, parse_glob, parse_grep};
 pub(crate) use tasks::{
@@ -28,5 +30,8 @@ pub(crate) use tasks::{
     parse_task_kill, parse_task_list, parse_task_output,
 };
 
-pub(super) use bash::{MAX_COMMAND_BYTES, MAX_JUSTIFICATION_BYTES};
+pub(crate) use wish::Wish;
+
+pub(super) use bash::MAX_COMMAND_BYTES;
 pub(super) use tasks::{MAX_INPUT_BYTES, MAX_REASON_BYTES};
+pub(super) use wish::MAX_JUSTIFICATION_BYTES;

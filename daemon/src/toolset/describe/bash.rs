@@ -4,7 +4,7 @@ use brattice_policy::Mode;
 
 use crate::toolset::arguments::{MAX_COMMAND_BYTES, MAX_JUSTIFICATION_BYTES};
 use crate::toolset::definition::{BackgroundLimit, CallTimes, Toolset};
-use crate::toolset::parameter::{SANDBOX_PERMISSIONS, TIMEOUT_MS, TTY};
+use crate::toolset::parameter::{TIMEOUT_MS, TTY};
 use crate::toolset::tool::{Background, EscalationOffer, SessionTools, ToolKind};
 use crate::toolset::wording::{Folder, Kept, ResultCap, Shell};
 
@@ -34,7 +34,7 @@ pub(super) fn bash(tools: SessionTools<'_>) -> String {
         paragraphs.push(in_background(toolset));
     }
     paragraphs.extend(fed(feeding));
-    if declares_escalation(tools) {
+    if tools.takes_wishes(ToolKind::Bash) {
         paragraphs.push(escalation(tools.escalation(), background, feeding));
     }
     paragraphs.push(result(tools));
@@ -148,14 +148,6 @@ Input: with `stdin` standard input is a pipe, with `tty` the command runs on a t
 a command that is waited for can be sent input while its call waits. Until input comes or is ended, a program that \
 reads waits, up to the time limit."
     ))
-}
-
-/// Whether the toolset has parameters for it at all.
-fn declares_escalation(tools: SessionTools<'_>) -> bool {
-    let rules = tools.toolset().tools.iter().find(|rules| rules.kind == ToolKind::Bash);
-    rules.is_some_and(|rules| {
-        rules.parameters.iter().any(|known| known.name == SANDBOX_PERMISSIONS.name)
-    })
 }
 
 fn escalation(escalation: EscalationOffer, background: Background, feeding: Feeding) -> String {

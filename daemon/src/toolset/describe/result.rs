@@ -1,9 +1,11 @@
 //! What the description of `bash` says of its result: how the output stands in it, and each line that may follow.
 
+use brattice_protocol::session::AskRule;
+
 use crate::toolset::parameter::TIMEOUT_MS;
 use crate::toolset::tool::{Background, SessionTools, ToolKind};
 use crate::toolset::wording::{
-    CutLine, Kept, Layout, LimitLine, LoopDetector, ResultCap, Silence, StatusLine,
+    CutLine, Kept, Layout, LimitLine, LoopDetector, Rejection, ResultCap, Silence, StatusLine,
 };
 
 pub(super) fn result(tools: SessionTools<'_>) -> String {
@@ -25,6 +27,7 @@ pub(super) fn result(tools: SessionTools<'_>) -> String {
     line("`[killed]` or `[killed: REASON]`: somebody else stopped the command.");
     line("`[lost: …]`: the process that watched the command died, so how it ended is not known.");
     status_lines(tools).into_iter().for_each(&mut line);
+    rejection_line(tools).into_iter().for_each(&mut line);
     line("`[cancelled]`: the call was withdrawn; the output up to then is shown.");
     if tools.background() == Background::Offered {
         line(
@@ -86,6 +89,14 @@ fn cut_lines(tools: SessionTools<'_>) -> Vec<String> {
         "- `[stdout dropped: N bytes from the middle, offsets A-B]`: the stream outgrew its cap and the file lacks these."
             .to_owned(),
     ]
+}
+
+/// How a rejection reads where the session asks before whatever it does.
+fn rejection_line(tools: SessionTools<'_>) -> Option<&'static str> {
+    let is_bracketed = tools.toolset().rejection == Rejection::Bracketed;
+    (is_bracketed && tools.asks() != AskRule::Never).then_some(
+        "`[command rejected by the user]`: a person was asked and did not want it; nothing ran.",
+    )
 }
 
 fn limit_lines(tools: SessionTools<'_>) -> Vec<String> {

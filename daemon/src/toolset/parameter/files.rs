@@ -12,6 +12,34 @@ pub(in crate::toolset) const FILE_PATH: Parameter = Parameter::optional(
     "The file. A relative path starts at the session's working directory.",
 );
 
+/// A file, in toolsets that name it so.
+pub(in crate::toolset) const PATH: Parameter = Parameter::optional(
+    "path",
+    ParameterKind::Text,
+    "The file. A relative path starts at the session's working directory.",
+);
+
+/// The first line of a range.
+pub(in crate::toolset) const START: Parameter = Parameter::optional(
+    "start",
+    ParameterKind::Position,
+    "The first line to show, from 1; 0, the default, for the first of the file.",
+);
+
+/// Its last line.
+pub(in crate::toolset) const END: Parameter = Parameter::optional(
+    "end",
+    ParameterKind::Position,
+    "The last line to show, itself included; 0, the default, for the last of the file.",
+);
+
+/// Whether lines bear numbers.
+pub(in crate::toolset) const NUMBERED: Parameter = Parameter::optional(
+    "numbered",
+    ParameterKind::Switch,
+    "True: each line after its number and a tab, which are no part of the file.",
+);
+
 /// Where a window begins.
 pub(in crate::toolset) const FIRST_LINE: Parameter = Parameter::optional(
     "offset",
@@ -56,6 +84,27 @@ pub(in crate::toolset) const FILES: Parameter = Parameter::optional(
     "files",
     ParameterKind::FileEdits,
     "Edits of several places or files, instead of the fields for a single one. All of them are made, or none.",
+);
+
+/// Several files, with edits that build on each other.
+pub(in crate::toolset) const FILES_IN_TURN: Parameter = Parameter::optional(
+    "files",
+    ParameterKind::FileEdits,
+    "The files, each with its edits in the order in which they are made. All of them are made, or none.",
+);
+
+/// Edits of one file.
+pub(in crate::toolset) const EDITS: Parameter = Parameter::optional(
+    "edits",
+    ParameterKind::Edits,
+    "The edits, all of which are found in the file's present content: each `old` exactly once, by itself. `new` is taken literally.",
+);
+
+/// Whether they are made.
+pub(in crate::toolset) const DRY_RUN_OF_ONE: Parameter = Parameter::optional(
+    "dry_run",
+    ParameterKind::Switch,
+    "True: show what would change and write nothing.",
 );
 
 /// Whether it is done.

@@ -20,8 +20,6 @@ pub(crate) enum Escalation {
     Repeat(Mode),
     /// A call of `bash` may ask for it, which is not how the task came to be.
     CallBash(Mode),
-    /// A call of `bash` may ask for it; this tool cannot.
-    UseBash(Mode),
     /// Nothing.
     Final(Refusal),
 }
@@ -132,9 +130,6 @@ fn hint(escalation: Escalation) -> String {
         Escalation::CallBash(mode) => format!(
             "[sandbox: to ask, run the same command with bash, not in the background, with sandbox_permissions \"{mode}\" \
              and justification]"
-        ),
-        Escalation::UseBash(mode) => format!(
-            "[sandbox: to ask, make this change with bash, with sandbox_permissions \"{mode}\" and justification]"
         ),
         Escalation::Final(Refusal::Disabled) => {
             "[sandbox: final: approval prompts are disabled]".to_owned()

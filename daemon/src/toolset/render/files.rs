@@ -1,58 +1,20 @@
-//! What was read of a file, and what was done to files, in words and as data.
-//!
-//! Lines of files stand as they are, after their number; what the tool says stands in lines of its own. Paths are escaped, so that none
-//! of them begins a line.
+//! What was done to files, in words and as data. Paths are escaped, so that none of them begins a line.
 
 use std::path::Path;
 
 use brattice_files::diff::{Changes, DiffLine, Precision, Sign};
-use brattice_files::text::{Encoding, Stop};
-use brattice_files::{Apply, Edited, Outcome, Reading, Replacement, Window, Written};
-use brattice_protocol::files::{FileChanged, FileOutcome, FileRead, FilesChanged, TextEncoding};
+use brattice_files::{Apply, Edited, Outcome, Replacement, Written};
+use brattice_protocol::files::{FileChanged, FileOutcome, FilesChanged};
 
+use super::capped::Capped;
+use super::characters::StreamLength;
 use super::lines::{count, one_line, push_line};
 use super::task_words::Said;
-use crate::toolset::definition::{Detail, Shown, Toolset};
+use crate::toolset::file_rules::Told;
+use crate::toolset::tool::SessionTools;
 
 /// Bytes of all diffs of a result; with the rest it stays below what a result may have.
 const DIFF_BYTES: usize = 192 * 1024;
-
-/// A window of a file.
-pub(crate) fn render_read(
-    toolset: &Toolset,
-    path: &Path,
-    window: Window,
-    reading: &Reading,
-) -> Said<FileRead> {
-    let shown = toolset.files.shown;
-    let mut text = match shown {
-        Shown::Numbered => String::new(),
-        Shown::Tagged => {
-            format!("<path>{}</path>\n<type>file</type>\n<content>\n", shown_path(path))
-        }
-    };
-    for line in &reading.lines {
-        text.push_str(&numbered(shown, line.number, &line.text, line.omitted));
-        text.push('\n');
-    }
-    for note in notes(window, reading) {
-        push_line(&mut text, &note);
-        text.push('\n');
-    }
-    match shown {
-        Shown::Numbered => text.push_str(&footer(reading)),
-        Shown::Tagged => text.push_str(&format!("\n{}\n</content>", footer(reading))),
-    }
-    Said { text, facts: read_facts(path, reading) }
-}
-
-fn numbered(shown: Shown, number: u64, text: &str, omitted: u64) -> String {
-    let mark = match shown {
-        Shown::Numbered => "|",
-        Shown::Tagged => ": ",
-    };
-    format!("{number}{mark}{text}{}", omission(omitted))
-}
 
 /// What ends a line that was cut.
 pub(super) fn omission(characters: u64) -> String {
@@ -62,65 +24,15 @@ pub(super) fn omission(characters: u64) -> String {
     }
 }
 
-fn notes(window: Window, reading: &Reading) -> Vec<String> {
-    let mut notes = Vec::new();
-    if reading.total_lines == 0 {
-        notes.push("(The file is empty.)".to_owned());
-    }
-    if reading.lines.is_empty() && window.first() > reading.total_lines.max(1) {
-        let lines = count(reading.total_lines, "line", "lines");
-        notes.push(format!("(Offset {} is past the end: the file has {lines}.)", window.first()));
-    }
-    match reading.encoding {
-        Encoding::Utf8 | Encoding::Utf8WithMark => {}
-        Encoding::Utf16Little | Encoding::Utf16Big => {
-            notes.push("[UTF-16 text: it can be read and not edited]".to_owned());
-        }
-    }
-    if reading.invalid > 0 {
-        let places = count(reading.invalid, "place", "places");
-        notes.push(format!(
-            "[no text at {places} of the file, shown as U+FFFD: it cannot be edited]"
-        ));
-    }
-    notes
-}
-
-fn footer(reading: &Reading) -> String {
-    let total = reading.total_lines;
-    match (reading.stop, reading.lines.first(), reading.lines.last()) {
-        (Stop::Window | Stop::Bytes, Some(first), Some(last)) if last.number < total => format!(
-            "(Showing lines {}-{} of {total}. Use offset={} to continue.)",
-            first.number,
-            last.number,
-            last.number + 1
-        ),
-        _ => format!("(End of file - total {total} {})", if total == 1 { "line" } else { "lines" }),
-    }
-}
-
-fn read_facts(path: &Path, reading: &Reading) -> FileRead {
-    let (first, last) = (reading.lines.first(), reading.lines.last());
-    FileRead {
-        path: path.to_string_lossy().into_owned(),
-        lines: first.zip(last).map(|(first, last)| [first.number, last.number]),
-        total: reading.total_lines,
-        bytes: reading.total_bytes,
-        encoding: match reading.encoding {
-            Encoding::Utf8 => TextEncoding::Utf8,
-            Encoding::Utf8WithMark => TextEncoding::Utf8WithMark,
-            Encoding::Utf16Little => TextEncoding::Utf16Little,
-            Encoding::Utf16Big => TextEncoding::Utf16Big,
-        },
-        cut: reading.lines.iter().map(|line| line.omitted).sum(),
-        invalid: reading.invalid,
-    }
-}
-
 /// A path on one line, and without signs that reorder it; all others stay, so that it can be used again.
-pub(super) fn shown_path(path: &Path) -> String {
+pub(crate) fn shown_path(path: &Path) -> String {
+    shown_name(&path.to_string_lossy())
+}
+
+/// The same for a path as a call has it.
+pub(super) fn shown_name(path: &str) -> String {
     let mut shown = String::new();
-    for sign in path.to_string_lossy().chars() {
+    for sign in path.chars() {
         match sign {
             '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => shown.extend(sign.escape_debug()),
             sign if sign.is_control() => shown.extend(sign.escape_debug()),
@@ -130,54 +42,84 @@ pub(super) fn shown_path(path: &Path) -> String {
     shown
 }
 
-/// A file that was written.
-pub(crate) fn render_written(toolset: &Toolset, written: &Written) -> Said<FilesChanged> {
-    let path = shown_path(&written.path);
-    let words = match (&written.outcome, toolset.files.detail) {
-        (Outcome::Created, _) => format!("created {path}"),
-        (Outcome::Unchanged, _) => {
-            format!("unchanged {path}: it has this content already, and nothing was written")
-        }
-        (Outcome::Updated { .. } | Outcome::Planned, Detail::Plain) => format!("updated {path}"),
-        (Outcome::Updated { .. } | Outcome::Planned, Detail::Full) => {
-            format!("updated {path}{}", amount(written.changes.as_ref()))
-        }
+/// A file that was written. `named` is its path as the call has it.
+pub(crate) fn render_written(
+    tools: SessionTools<'_>,
+    named: &str,
+    written: &Written,
+) -> Said<FilesChanged> {
+    let (told, changes) = (tools.toolset().files.told, written.changes.as_ref());
+    let mut text = Capped { body: written_words(told, named, written), ..Capped::default() };
+    let with_diff = match (told, &written.outcome) {
+        (Told::Full, Outcome::Updated { .. }) => true,
+        (Told::Headline, Outcome::Created | Outcome::Updated { .. }) => true,
+        (Told::Plain | Told::Full | Told::Wrote | Told::Headline, _) => false,
     };
-    let mut text = words;
-    let is_update = matches!(written.outcome, Outcome::Updated { .. });
-    if let (true, Detail::Full, Some(changes)) = (is_update, toolset.files.detail, &written.changes)
-    {
-        push_diff(&mut text, changes, &mut { DIFF_BYTES });
+    if let (true, Some(changes)) = (with_diff, changes) {
+        push_diff(&mut text.body, changes, &mut { DIFF_BYTES });
     }
-    push_remarks(&mut text, &written.outcome, &written.lost_attributes);
+    text.closing = remarks(&written.outcome, &written.lost_attributes);
     let files = vec![FileChanged {
         path: written.path.to_string_lossy().into_owned(),
         outcome: outcome(&written.outcome),
         replaced: None,
-        added: written.changes.as_ref().map(|changes| changes.added),
-        deleted: written.changes.as_ref().map(|changes| changes.deleted),
-        first_line: written.changes.as_ref().and_then(|changes| changes.first_line),
+        added: changes.map(|changes| changes.added),
+        deleted: changes.map(|changes| changes.deleted),
+        first_line: changes.and_then(|changes| changes.first_line),
     }];
-    Said { text, facts: FilesChanged { files, dry_run: false } }
+    let text = text.finish(tools.cap(), StreamLength::AsRead);
+    Said { text, facts: FilesChanged { files, dry_run: false, escalated_from: None } }
 }
 
-/// Files that were edited, or would be.
+fn written_words(told: Told, named: &str, written: &Written) -> String {
+    let path = shown_path(&written.path);
+    let changes = written.changes.as_ref();
+    match (&written.outcome, told) {
+        (_, Told::Wrote) => format!("wrote {}", shown_name(named)),
+        (Outcome::Created, Told::Plain | Told::Full) => format!("created {path}"),
+        (Outcome::Unchanged, Told::Plain | Told::Full) => {
+            format!("unchanged {path}: it has this content already, and nothing was written")
+        }
+        (Outcome::Updated { .. } | Outcome::Planned, Told::Plain) => format!("updated {path}"),
+        (Outcome::Updated { .. } | Outcome::Planned, Told::Full) => {
+            format!("updated {path}{}", amount(changes))
+        }
+        (Outcome::Unchanged, Told::Headline) => {
+            format!("{} has this content already; nothing was written", shown_name(named))
+        }
+        (Outcome::Created, Told::Headline) => {
+            format!("created {}{}", shown_name(named), in_words(": ", changes))
+        }
+        (Outcome::Updated { .. } | Outcome::Planned, Told::Headline) => {
+            format!("updated {}{}", shown_name(named), in_words(": ", changes))
+        }
+    }
+}
+
+/// Files that were edited, or would be. `named` are their paths as the call has them.
 pub(crate) fn render_edited(
-    toolset: &Toolset,
+    tools: SessionTools<'_>,
     apply: Apply,
+    named: &[String],
     edited: &[Edited],
 ) -> Said<FilesChanged> {
-    let mut text = String::new();
+    let told = tools.toolset().files.told;
+    let mut text = Capped::default();
     let mut room = DIFF_BYTES;
-    for file in edited {
-        push_line(&mut text, &headline(toolset, apply, file));
-        if toolset.files.detail == Detail::Full && file.outcome != Outcome::Unchanged {
-            push_diff(&mut text, &file.changes, &mut room);
+    for (file, named) in edited.iter().zip(named) {
+        push_line(&mut text.body, &headline(told, apply, named, file));
+        let with_diff = matches!(told, Told::Full | Told::Headline);
+        if with_diff && file.outcome != Outcome::Unchanged {
+            push_diff(&mut text.body, &file.changes, &mut room);
         }
-        push_remarks(&mut text, &file.outcome, &file.lost_attributes);
+        let remarks = remarks(&file.outcome, &file.lost_attributes);
+        text.closing.extend(remarks.into_iter().map(|remark| match edited.len() {
+            1 => remark,
+            _ => format!("{}: {remark}", shown_path(&file.path)),
+        }));
     }
     if apply == Apply::DryRun {
-        push_line(&mut text, "(dry run: nothing was written)");
+        text.closing.push("(dry run: nothing was written)".to_owned());
     }
     let files = edited.iter().map(|file| FileChanged {
         path: file.path.to_string_lossy().into_owned(),
@@ -187,22 +129,32 @@ pub(crate) fn render_edited(
         deleted: Some(file.changes.deleted),
         first_line: file.changes.first_line,
     });
-    Said { text, facts: FilesChanged { files: files.collect(), dry_run: apply == Apply::DryRun } }
+    let dry_run = apply == Apply::DryRun;
+    let facts = FilesChanged { files: files.collect(), dry_run, escalated_from: None };
+    Said { text: text.finish(tools.cap(), StreamLength::AsRead), facts }
 }
 
-fn headline(toolset: &Toolset, apply: Apply, file: &Edited) -> String {
-    let path = shown_path(&file.path);
-    let places = count(file.replaced as u64, "replacement", "replacements");
+fn headline(told: Told, apply: Apply, named: &str, file: &Edited) -> String {
+    let path = match told {
+        Told::Plain | Told::Full => shown_path(&file.path),
+        Told::Wrote | Told::Headline => shown_name(named),
+    };
+    let replacements = count(file.replaced as u64, "replacement", "replacements");
     if file.outcome == Outcome::Unchanged {
-        return format!("unchanged {path}: {places}, and nothing to write");
+        return format!("unchanged {path}: {replacements}, and nothing to write");
     }
     let verb = match apply {
         Apply::Write => "edited",
         Apply::DryRun => "would edit",
     };
-    match toolset.files.detail {
-        Detail::Plain => format!("{verb} {path} ({places})"),
-        Detail::Full => format!("{verb} {path}: {places}{}", amount(Some(&file.changes))),
+    match told {
+        Told::Plain | Told::Wrote => format!("{verb} {path} ({replacements})"),
+        Told::Full => format!("{verb} {path}: {replacements}{}", amount(Some(&file.changes))),
+        Told::Headline => {
+            let edits = count(file.replaced as u64, "edit", "edits");
+            let words = in_words(", ", Some(&file.changes));
+            format!("{verb} {path}: {edits}{words}")
+        }
     }
 }
 
@@ -212,6 +164,17 @@ fn amount(changes: Option<&Changes>) -> String {
     };
     let from = changes.first_line.map_or_else(String::new, |line| format!(", from line {line} on"));
     format!(" (+{} -{} lines{from})", changes.added, changes.deleted)
+}
+
+/// The same in words, after what leads to them: `2 lines added, 1 deleted, first changed line 3`.
+fn in_words(lead: &str, changes: Option<&Changes>) -> String {
+    let Some(changes) = changes else {
+        return String::new();
+    };
+    let added = count(changes.added, "line", "lines");
+    let first = changes.first_line;
+    let first = first.map_or_else(String::new, |line| format!(", first changed line {line}"));
+    format!("{lead}{added} added, {} deleted{first}", changes.deleted)
 }
 
 fn push_diff(text: &mut String, changes: &Changes, room: &mut usize) {
@@ -248,14 +211,16 @@ fn diff_line(DiffLine { sign, number, text, omitted }: &DiffLine) -> String {
     format!("{sign}{number}|{text}{}", omission(*omitted))
 }
 
-fn push_remarks(text: &mut String, outcome: &Outcome, lost: &[String]) {
+fn remarks(outcome: &Outcome, lost: &[String]) -> Vec<String> {
+    let mut remarks = Vec::new();
     if *outcome == (Outcome::Updated { method: Replacement::InPlace }) {
-        push_line(text, "[written in place: its other names and its owner stay]");
+        remarks.push("[written in place: its other names and its owner stay]".to_owned());
     }
     if !lost.is_empty() {
         let names: Vec<String> = lost.iter().map(|name| one_line(name)).collect();
-        push_line(text, &format!("[attributes that could not be kept: {}]", names.join(", ")));
+        remarks.push(format!("[attributes that could not be kept: {}]", names.join(", ")));
     }
+    remarks
 }
 
 const fn outcome(outcome: &Outcome) -> FileOutcome {

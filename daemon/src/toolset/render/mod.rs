@@ -7,25 +7,29 @@
 //!     │                                     │      ▲ closing, denied       outcome, facts: structuredContent
 //!     └────▶ stream: which part ────────────┴──▶ task_output ──▶ text
 //!  TaskSummary ──▶ task_list ──▶ text              task_words ──▶ text
-//!  Reading, Written, Edited ──▶ files ──▶ text     Found, Listed ──▶ search ──▶ text     faults ──▶ refused ──▶ text
+//!  Reading ──▶ reading ──▶ text       Written, Edited ──▶ files ──▶ text, diffs ──▶ editors and people who are asked
+//!  Found, Listed ──▶ search ──▶ text  faults ──▶ refused ──▶ text
 //! ```
 //!
-//! Caps are applied by `decode`, before anything else; closing lines are added last, so that they always survive.
+//! Caps are applied by `decode` and `capped`, before anything else; closing lines are added last, so that they always survive.
 //! Every function is pure: reading the spool is left to the session.
 
 mod body;
+mod capped;
 mod characters;
 mod closing;
 mod command;
 mod cut;
 mod decode;
 mod denied;
+mod diffs;
 mod escape;
 mod facts;
 mod files;
 mod lines;
 mod outcome;
 mod prompt;
+mod reading;
 mod refused;
 #[cfg(test)]
 #[path = "tests/samples.rs"]
@@ -38,14 +42,17 @@ mod task_output;
 mod task_words;
 mod terminal;
 
+pub(crate) use capped::capped;
 pub(crate) use characters::{CharacterCount, StreamLength};
 pub(crate) use command::{
     CallFate, CommandText, Rendered, render_command, render_not_run, render_rejected,
 };
 pub(crate) use denied::{DeniedText, Escalation, Refusal, facts};
+pub(crate) use diffs::{Before, ChangedFile, editor_diffs, whole_diffs};
 pub(crate) use facts::Facts;
-pub(crate) use files::{render_edited, render_read, render_written};
+pub(crate) use files::{render_edited, render_written, shown_path};
 pub(crate) use outcome::unshown_outcome;
+pub(crate) use reading::{caps, render_read};
 pub(crate) use refused::{Unread, edit_fault_words, fault_words, render_refused, unread_words};
 pub(crate) use search::{Searched, render_found, render_listed};
 pub(crate) use status::{EndedTask, Ending, append_ended, append_loop, task_kill_reason};

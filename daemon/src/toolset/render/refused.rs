@@ -9,11 +9,12 @@ use brattice_policy::layer::LayerReport;
 use brattice_protocol::files::FilesRefused;
 
 use super::denied::{DeniedText, denial_lines, facts};
-use super::files::shown_path;
+use super::files::{shown_name, shown_path};
 use super::lines::push_line;
 use super::outcome::sandbox_facts;
 use super::task_words::Said;
 use crate::toolset::definition::Toolset;
+use crate::toolset::file_rules::{EditWords, MissingWords};
 use crate::toolset::tool::{SessionTools, ToolKind};
 
 /// Why a file may not be changed yet.
@@ -25,10 +26,15 @@ pub(crate) enum Unread {
     Changed,
 }
 
-/// What is wrong with a file.
-pub(crate) fn fault_words(tools: SessionTools<'_>, fault: &Fault) -> String {
+/// What is wrong with a file. `named` is its path as the call has it.
+pub(crate) fn fault_words(tools: SessionTools<'_>, named: &str, fault: &Fault) -> String {
     let path = shown_path(&fault.path);
     match &fault.kind {
+        FaultKind::Missing { .. } if tools.toolset().files.missing == MissingWords::Maker => {
+            let maker = tools.name(ToolKind::Write);
+            let maker = maker.map_or_else(String::new, |name| format!(". Create it with {name}"));
+            format!("{} does not exist{maker}", shown_name(named))
+        }
         FaultKind::Kernel { .. } | FaultKind::Journal { .. } | FaultKind::NotUndone(_) => {
             format!("{path}: {}", fault.kind)
         }
@@ -37,10 +43,7 @@ pub(crate) fn fault_words(tools: SessionTools<'_>, fault: &Fault) -> String {
             format!("{path} does not exist; close names: {}", near.join(", "))
         }
         FaultKind::NotRegular(FileType::Directory) => {
-            let by = match tools.declares(ToolKind::Glob) {
-                true => "glob",
-                false => "`ls` in bash",
-            };
+            let by = tools.name(ToolKind::Glob).unwrap_or("`ls` in bash");
             format!("{path} is a directory, not a regular file; list it with {by}")
         }
         FaultKind::Cancelled(_) => "the call was cancelled; nothing was changed".to_owned(),
@@ -49,21 +52,36 @@ pub(crate) fn fault_words(tools: SessionTools<'_>, fault: &Fault) -> String {
 }
 
 /// What is wrong with the edits of a file, which are so many: a line each.
-pub(crate) fn edit_fault_words(tools: SessionTools<'_>, fault: &EditFault, edits: usize) -> String {
+pub(crate) fn edit_fault_words(
+    tools: SessionTools<'_>,
+    named: &str,
+    fault: &EditFault,
+    edits: usize,
+) -> String {
     match fault {
-        EditFault::File(fault) => fault_words(tools, fault),
+        EditFault::File(fault) => fault_words(tools, named, fault),
         EditFault::Refused { path, refusals } => {
             let path = shown_path(path);
-            let line = |refusal| format!("{path}: {}", refusal_words(refusal, edits));
+            let words = tools.toolset().files.edits;
+            let line = |refusal| format!("{path}: {}", refusal_words(words, refusal, edits));
             refusals.iter().map(line).collect::<Vec<_>>().join("\n")
         }
     }
 }
 
-fn refusal_words(Refusal { edit, reason }: &Refusal, edits: usize) -> String {
+fn refusal_words(
+    EditWords { old, ways_out }: EditWords,
+    Refusal { edit, reason }: &Refusal,
+    edits: usize,
+) -> String {
     let words = match reason {
-        Reason::Empty => "old_string must not be empty".to_owned(),
-        reason => reason.to_string().replace("the old text", "old_string"),
+        Reason::Empty => format!("{old} must not be empty"),
+        Reason::Ambiguous { places } => format!("{old} occurs {places}; {ways_out}"),
+        Reason::Identical
+        | Reason::NotFound { .. }
+        | Reason::Overlap { .. }
+        | Reason::Repeated { .. }
+        | Reason::TooMany => reason.to_string().replace("the old text", old),
     };
     if edits == 1 { words } else { format!("edit {}: {words}", edit + 1) }
 }

@@ -6,9 +6,13 @@ use brattice_files::Errno;
 use brattice_protocol::files::{Match, Matches, Unreadable};
 use brattice_search::{Cause, FileHits, Found, LineKind, Listed, Output, Stop, UnreadableList};
 
+use super::capped::Capped;
+use super::characters::StreamLength;
 use super::files::{omission, shown_path};
 use super::lines::{count, push_line};
 use super::task_words::Said;
+use crate::toolset::file_rules::ListCut;
+use crate::toolset::tool::SessionTools;
 
 /// Files and folders that could not be read, and are named.
 const NAMED: usize = 10;
@@ -19,6 +23,8 @@ const MOST_BYTES: usize = 96 * 1024;
 /// What of a search is shown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Searched<'a> {
+    /// Whose.
+    pub(crate) tools: SessionTools<'a>,
     /// Paths below it are shown relative to it.
     pub(crate) workspace: &'a Path,
     /// How many results were asked for.
@@ -27,6 +33,7 @@ pub(crate) struct Searched<'a> {
 
 /// What `grep` found.
 pub(crate) fn render_found(searched: Searched<'_>, output: Output, found: &Found) -> Said<Matches> {
+    let mut closing = Vec::new();
     let mut text = String::new();
     let mut matches = Vec::new();
     for file in &found.files {
@@ -55,17 +62,17 @@ pub(crate) fn render_found(searched: Searched<'_>, output: Output, found: &Found
     };
     match found.stop {
         Stop::Complete | Stop::Cancelled => {}
-        Stop::Results => push_line(&mut text, &format!("[truncated at {} {what}]", searched.most)),
+        Stop::Results => closing.push(format!("[truncated at {} {what}]", searched.most)),
         Stop::Bytes => {
             let told = matches.iter().filter(|told| !told.context).count();
-            push_line(&mut text, &format!("[truncated at {told} {what}]"));
+            closing.push(format!("[truncated at {told} {what}]"));
         }
     }
     if found.binary > 0 {
         let files = count(found.binary, "binary file", "binary files");
-        push_line(&mut text, &format!("[{files} not searched]"));
+        closing.push(format!("[{files} not searched]"));
     }
-    let unreadable = searched.unreadable(&mut text, &found.unreadable);
+    let unreadable = searched.unreadable(&mut closing, &found.unreadable);
     let facts = Matches {
         matches,
         truncated: matches!(found.stop, Stop::Results | Stop::Bytes),
@@ -74,12 +81,12 @@ pub(crate) fn render_found(searched: Searched<'_>, output: Output, found: &Found
         unreadable,
         unreadable_more: found.unreadable.more,
     };
-    Said { text, facts }
+    Said { text: searched.capped(text, closing), facts }
 }
 
 /// What `glob` found.
 pub(crate) fn render_listed(searched: Searched<'_>, listed: &Listed) -> Said<Matches> {
-    let mut text = String::new();
+    let (mut text, mut closing) = (String::new(), Vec::new());
     let mut matches = Vec::new();
     for file in &listed.files {
         let path = searched.shown(file);
@@ -94,10 +101,13 @@ pub(crate) fn render_listed(searched: Searched<'_>, listed: &Listed) -> Said<Mat
     }
     let truncated = listed.total > matches.len() as u64;
     if truncated {
-        let line = format!("[truncated at {} files of {}]", matches.len(), listed.total);
-        push_line(&mut text, &line);
+        let of_all = match searched.tools.toolset().files.list {
+            ListCut::Counted => format!(" of {}", listed.total),
+            ListCut::Bare => String::new(),
+        };
+        closing.push(format!("[truncated at {} files{of_all}]", matches.len()));
     }
-    let unreadable = searched.unreadable(&mut text, &listed.unreadable);
+    let unreadable = searched.unreadable(&mut closing, &listed.unreadable);
     let facts = Matches {
         matches,
         truncated,
@@ -106,7 +116,7 @@ pub(crate) fn render_listed(searched: Searched<'_>, listed: &Listed) -> Said<Mat
         unreadable,
         unreadable_more: listed.unreadable.more,
     };
-    Said { text, facts }
+    Said { text: searched.capped(text, closing), facts }
 }
 
 impl Searched<'_> {
@@ -117,18 +127,22 @@ impl Searched<'_> {
         }
     }
 
-    fn unreadable(self, text: &mut String, list: &UnreadableList) -> Vec<Unreadable> {
+    fn capped(self, body: String, closing: Vec<String>) -> String {
+        Capped { body, closing }.finish(self.tools.cap(), StreamLength::AsRead)
+    }
+
+    fn unreadable(self, closing: &mut Vec<String>, list: &UnreadableList) -> Vec<Unreadable> {
         let told: Vec<Unreadable> = list
             .first
             .iter()
             .map(|one| Unreadable { path: self.shown(&one.path), reason: reason(one.cause) })
             .collect();
         for Unreadable { path, reason } in told.iter().take(NAMED) {
-            push_line(text, &format!("[cannot read {path}: {reason}]"));
+            closing.push(format!("[cannot read {path}: {reason}]"));
         }
         let more = told.len().saturating_sub(NAMED) as u64 + list.more;
         if more > 0 {
-            push_line(text, &format!("[cannot read {more} more]"));
+            closing.push(format!("[cannot read {more} more]"));
         }
         told
     }

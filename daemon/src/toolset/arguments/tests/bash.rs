@@ -1,6 +1,7 @@
 //! What arguments of `bash` mean and how faults in them read.
 
 use brattice_policy::Limits;
+use brattice_policy::Mode;
 use brattice_protocol::session::ToolsetName;
 use proptest::prelude::*;
 use serde_json::json;

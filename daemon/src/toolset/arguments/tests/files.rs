@@ -1,7 +1,8 @@
 //! What arguments of the tools for files mean, and how faults in them read.
 
 use brattice_policy::Limits;
-use brattice_protocol::session::ToolsetName;
+use brattice_policy::Mode;
+use brattice_protocol::session::{Options, ToolsetName};
 use serde_json::json;
 
 use super::*;
@@ -11,8 +12,10 @@ type Parse<T> = fn(SessionTools<'_>, &Map<String, Value>) -> Result<T, ArgumentF
 
 fn parse<T>(name: ToolsetName, parse: Parse<T>, arguments: Value) -> Result<T, String> {
     let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
-    parse(SessionTools::of(Toolset::of(name), &[], &Limits::default()), &arguments)
-        .map_err(|fault| fault.to_string())
+    let tools = SessionTools::of(Toolset::of(name), &[], &Limits::default());
+    let options = Options { edit_tools: Some(true), ..Options::default() };
+    let tools = if name == ToolsetName::Minimal { tools.opened_with(&options) } else { tools };
+    parse(tools, &arguments).map_err(|fault| fault.to_string())
 }
 
 fn edits(pairs: &[(&str, &str, Rule)]) -> Vec<Edit> {
@@ -56,7 +59,7 @@ fn an_edit_is_one_place_or_files_with_theirs() {
     let standard = |arguments| parse(ToolsetName::Standard, parse_edit, arguments);
     let one = json!({"file_path": "f", "old_string": "a", "new_string": "", "replace_all": true});
     let file = EditedFile { path: "f".to_owned(), edits: edits(&[("a", "", Rule::All)]) };
-    let expected = EditArguments { files: vec![file], apply: Apply::Write };
+    let expected = EditArguments { files: vec![file], apply: Apply::Write, wish: None };
     assert_eq!(standard(one.clone()), Ok(expected.clone()));
     assert_eq!(parse(ToolsetName::Dsh, parse_edit, one), Ok(expected));
     let several = json!({"dry_run": true, "files": [
@@ -71,7 +74,7 @@ fn an_edit_is_one_place_or_files_with_theirs() {
         EditedFile { path: "f".to_owned(), edits: first },
         EditedFile { path: "g".to_owned(), edits: edits(&[("e", "f", Rule::Once)]) },
     ];
-    assert_eq!(standard(several), Ok(EditArguments { files, apply: Apply::DryRun }));
+    assert_eq!(standard(several), Ok(EditArguments { files, apply: Apply::DryRun, wish: None }));
 }
 
 #[test]
@@ -80,5 +83,86 @@ fn dsh_knows_no_files() {
     assert_eq!(
         parse(ToolsetName::Dsh, parse_edit, only),
         Err("argument `file_path`: expected text, got nothing".to_owned())
+    );
+}
+
+#[test]
+fn a_range_has_its_ends_and_a_whole_file_none() {
+    let minimal = |arguments: Value| parse(ToolsetName::Minimal, parse_read, arguments);
+    let range = |start, end, numbers| {
+        let window = Window::range(start, end).unwrap();
+        Ok(ReadArguments { path: "f".to_owned(), window, numbers })
+    };
+    let (shown, hidden) = (LineNumbers::Shown, LineNumbers::Hidden);
+    assert_eq!(minimal(json!({"path": "f"})), range(0, 0, hidden));
+    let whole = json!({"path": "f", "start": 2, "end": 4, "numbered": true});
+    assert_eq!(minimal(whole.clone()), range(2, 4, shown));
+    assert_eq!(
+        minimal(json!({"path": "f", "start": 4, "end": 3})),
+        Err("argument `end`: expected 0 or a line from 4 on, got 3".to_owned())
+    );
+    assert_eq!(
+        minimal(json!({"path": "f", "start": -1})),
+        Err("argument `start`: expected a whole number from 0 on, got -1".to_owned())
+    );
+    // What is not declared is passed over.
+    assert_eq!(parse(ToolsetName::Glrs, parse_read, whole), range(0, 0, hidden));
+}
+
+#[test]
+fn small_toolsets_edit_a_file_or_files_in_turn() {
+    let pairs = json!({"path": "f", "dry_run": true, "edits": [
+        {"old": "a", "new": "b", "why": 1},
+        {"old": "", "new": ""},
+    ]});
+    let edit = edits(&[("a", "b", Rule::Once), ("", "", Rule::Once)]);
+    let files = vec![EditedFile { path: "f".to_owned(), edits: edit }];
+    let expected = EditArguments { files, apply: Apply::DryRun, wish: None };
+    assert_eq!(parse(ToolsetName::Minimal, parse_edit, pairs), Ok(expected));
+    let none = json!({"path": "f", "edits": []});
+    assert_eq!(
+        parse(ToolsetName::Minimal, parse_edit, none),
+        Err("argument `edits`: expected an array that is not empty, got an array".to_owned())
+    );
+    let file = json!({"path": "f", "edits": [
+        {"old_string": "a", "new_string": "b", "replace_all": true, "why": 1},
+    ]});
+    let edit = edits(&[("a", "b", Rule::All)]);
+    let files = vec![EditedFile { path: "f".to_owned(), edits: edit }];
+    let expected = EditArguments { files, apply: Apply::Write, wish: None };
+    assert_eq!(parse(ToolsetName::Glrs, parse_edit, json!({"files": [file]})), Ok(expected));
+    assert_eq!(
+        parse(ToolsetName::Glrs, parse_edit, json!({"path": "f"})),
+        Err("argument `files`: expected an array that is not empty, got nothing".to_owned())
+    );
+}
+
+#[test]
+fn a_change_asks_for_a_wider_mode_as_a_command_does() {
+    let asked = json!({"file_path": "f", "content": "x", "sandbox_permissions": "workspace-write",
+        "justification": "because"});
+    let mode = Mode::WorkspaceWrite;
+    let wish = Some(Wish { mode, justification: "because".to_owned() });
+    for name in [ToolsetName::Standard, ToolsetName::Dsh] {
+        assert_eq!(parse(name, parse_write, asked.clone()).unwrap().wish, wish);
+        let mut alone = asked.clone();
+        alone.as_object_mut().unwrap().remove("justification");
+        assert_eq!(
+            parse(name, parse_write, alone),
+            Err("argument `justification`: expected beside `sandbox_permissions`, got nothing"
+                .to_owned())
+        );
+    }
+    let mut dry = asked;
+    for (name, value) in
+        [("old_string", json!("a")), ("new_string", json!("b")), ("dry_run", json!(true))]
+    {
+        dry[name] = value;
+    }
+    dry.as_object_mut().unwrap().remove("content");
+    assert_eq!(
+        parse(ToolsetName::Standard, parse_edit, dry),
+        Err("argument `dry_run`: expected to be left out beside `sandbox_permissions`, got true"
+            .to_owned())
     );
 }

@@ -1,9 +1,11 @@
 //! Files in words.
 
-use brattice_files::diff::Excerpt;
-use brattice_protocol::session::ToolsetName;
+use brattice_files::Fingerprint;
+use brattice_policy::Limits;
+use brattice_protocol::session::{Options, ToolsetName};
 
 use super::*;
+use crate::toolset::Toolset;
 
 fn changes(lines: Vec<DiffLine>) -> Changes {
     Changes {
@@ -13,8 +15,8 @@ fn changes(lines: Vec<DiffLine>) -> Changes {
         lines,
         omitted: 0,
         precision: Precision::Fine,
-        old: Excerpt::default(),
-        new: Excerpt::default(),
+        old: None,
+        new: None,
     }
 }
 
@@ -63,28 +65,90 @@ fn a_path_stays_on_its_line_and_can_be_used_again() {
     }
 }
 
-#[test]
-fn what_was_done_is_said_in_each_toolsets_words() {
-    let written = |outcome| Written {
+fn tools(name: ToolsetName) -> SessionTools<'static> {
+    let tools = SessionTools::of(Toolset::of(name), &[], &Limits::default());
+    let options = Options { edit_tools: Some(true), ..Options::default() };
+    if name == ToolsetName::Minimal { tools.opened_with(&options) } else { tools }
+}
+
+fn written(outcome: Outcome) -> Written {
+    Written {
         path: "/ws/f".into(),
         outcome,
-        fingerprint: brattice_files::Fingerprint::of(b""),
+        before: None,
+        fingerprint: Fingerprint::of(b""),
         changes: Some(changes(vec![line(Sign::Added, 3, "x")])),
         lost_attributes: vec!["user.a\n".to_owned()],
-    };
+    }
+}
+
+const REMARKS: &str = "[written in place: its other names and its owner stay]\n[attributes that could not be kept: user.a?]";
+
+#[test]
+fn what_was_written_is_said_in_each_toolsets_words() {
     let update = written(Outcome::Updated { method: Replacement::InPlace });
-    let standard = render_written(Toolset::of(ToolsetName::Standard), &update);
-    let remarks = "[written in place: its other names and its owner stay]\n[attributes that could not be kept: user.a?]";
-    assert_eq!(
-        standard.text,
-        format!("updated /ws/f (+1 -2 lines, from line 3 on)\n+3|x\n{remarks}")
-    );
-    let dsh = render_written(Toolset::of(ToolsetName::Dsh), &update);
-    assert_eq!(dsh.text, format!("updated /ws/f\n{remarks}"));
-    assert_eq!(dsh.facts, standard.facts);
-    let facts = &standard.facts.files[0];
+    let said = |name| render_written(tools(name), "./f", &update);
+    let words = [
+        (ToolsetName::Standard, "updated /ws/f (+1 -2 lines, from line 3 on)\n+3|x"),
+        (ToolsetName::Dsh, "updated /ws/f"),
+        (ToolsetName::Glrs, "wrote ./f"),
+        (ToolsetName::Minimal, "updated ./f: 1 line added, 2 deleted, first changed line 3\n+3|x"),
+    ];
+    for (name, words) in words {
+        assert_eq!(said(name).text, format!("{words}\n{REMARKS}"));
+        assert_eq!(said(name).facts, said(ToolsetName::Standard).facts);
+    }
+    let facts = &said(ToolsetName::Standard).facts.files[0];
     assert_eq!(
         (facts.outcome, facts.added, facts.first_line),
         (FileOutcome::Updated, Some(1), Some(3))
     );
+    let mut same = written(Outcome::Unchanged);
+    same.lost_attributes.clear();
+    let said = |name| render_written(tools(name), "./f", &same).text;
+    assert_eq!(said(ToolsetName::Minimal), "./f has this content already; nothing was written");
+    assert_eq!(said(ToolsetName::Glrs), "wrote ./f");
+}
+
+#[test]
+fn what_was_edited_is_said_in_each_toolsets_words() {
+    let edited = |path: &str| Edited {
+        path: path.into(),
+        outcome: Outcome::Updated { method: Replacement::Exchanged },
+        before: Fingerprint::of(b"x"),
+        fingerprint: Fingerprint::of(b""),
+        replaced: 2,
+        changes: changes(vec![line(Sign::Deleted, 3, "x")]),
+        lost_attributes: vec!["user.a".to_owned()],
+    };
+    let both = [edited("/ws/f"), edited("/ws/g")];
+    let named = ["f".to_owned(), "g".to_owned()];
+    let said = |name, apply| render_edited(tools(name), apply, &named, &both).text;
+    let lost = "attributes that could not be kept: user.a";
+    assert_eq!(
+        said(ToolsetName::Glrs, Apply::Write),
+        format!(
+            "edited f (2 replacements)\nedited g (2 replacements)\n/ws/f: [{lost}]\n/ws/g: [{lost}]"
+        )
+    );
+    let one = render_edited(tools(ToolsetName::Minimal), Apply::DryRun, &named, &both[..1]).text;
+    assert_eq!(
+        one,
+        format!(
+            "would edit f: 2 edits, 1 line added, 2 deleted, first changed line 3\n-3|x\n[{lost}]\n\
+             (dry run: nothing was written)"
+        )
+    );
+}
+
+#[test]
+fn a_cap_cuts_a_diff_and_no_remark() {
+    let lines = (0..1000).map(|number| line(Sign::Added, number, "xxxxxxxxx")).collect();
+    let mut update = written(Outcome::Updated { method: Replacement::InPlace });
+    update.changes = Some(changes(lines));
+    let text = render_written(tools(ToolsetName::Minimal), "f", &update).text;
+    let (kept, closing) = text.split_at(8_000);
+    assert!(kept.starts_with("updated f: 1 line added"));
+    assert!(closing.starts_with("\n[output truncated: "), "{closing}");
+    assert!(closing.ends_with(&format!(" characters omitted]\n{REMARKS}")), "{closing}");
 }

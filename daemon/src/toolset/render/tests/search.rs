@@ -2,11 +2,19 @@
 
 use std::path::PathBuf;
 
+use brattice_policy::Limits;
+use brattice_protocol::session::ToolsetName;
 use brattice_search::Line;
 
 use super::*;
+use crate::toolset::Toolset;
 
-const SEARCHED: fn() -> Searched<'static> = || Searched { workspace: Path::new("/ws"), most: 2 };
+const SEARCHED: fn() -> Searched<'static> = || searched(ToolsetName::Standard);
+
+fn searched(name: ToolsetName) -> Searched<'static> {
+    let tools = SessionTools::of(Toolset::of(name), &[], &Limits::default());
+    Searched { tools, workspace: Path::new("/ws"), most: 2 }
+}
 
 fn line(number: u64, kind: LineKind, text: &str) -> Line {
     Line { number, kind, text: text.to_owned(), omitted_before: 0, omitted_after: 0 }
@@ -88,4 +96,31 @@ fn a_list_of_long_paths_is_bounded_and_says_so() {
     let said = render_listed(SEARCHED(), &listed);
     assert_eq!(said.facts.matches.len(), 95);
     assert!(said.text.ends_with("\n[truncated at 95 files of 200]"));
+}
+
+#[test]
+fn a_cap_cuts_matches_and_no_marker() {
+    let lines = (1..=400).map(|number| line(number, LineKind::Match, &"x".repeat(100))).collect();
+    let mut hits = found("/ws/f", lines);
+    hits.stop = Stop::Results;
+    let output = Output::Content { before: 0, after: 0 };
+    let whole = render_found(searched(ToolsetName::Standard), output, &hits).text;
+    let whole = whole.strip_suffix("\n[truncated at 2 matches]").unwrap().to_owned();
+    let cut = render_found(searched(ToolsetName::Glrs), output, &hits).text;
+    let omitted = whole.len() - 30_000;
+    let kept = &whole[..30_000];
+    assert_eq!(
+        cut,
+        format!("{kept}\n[truncated, {omitted} chars omitted]\n[truncated at 2 matches]")
+    );
+}
+
+#[test]
+fn how_many_files_there_are_is_told_where_the_toolset_tells_it() {
+    let files = vec![PathBuf::from("/ws/a"), PathBuf::from("/ws/b")];
+    let listed = Listed { files, total: 9, unreadable: UnreadableList::default() };
+    for (name, end) in [(ToolsetName::Standard, " of 9"), (ToolsetName::Glrs, "")] {
+        let said = render_listed(searched(name), &listed);
+        assert_eq!(said.text, format!("a\nb\n[truncated at 2 files{end}]"));
+    }
 }
