@@ -13,6 +13,9 @@ use super::spread::{Spread, pause, timed};
 /// Runs of each side of the interleaved comparison of `true`.
 const RUNS: usize = 600;
 
+/// Commands that follow each other without a pause.
+const IN_A_ROW: usize = 20;
+
 /// Runs of each side of the interleaved comparison of output.
 const OUTPUT_RUNS: usize = 5;
 
@@ -25,6 +28,7 @@ pub(crate) fn measure(scale: Scale) {
     for mode in ["workspace-write", "read-only", "danger-full-access"] {
         cost_of_true(scale, &world, mode);
     }
+    cost_in_a_row(scale, &world);
     output_speed(scale, &world, daemon);
     traces(scale, &world, daemon);
     world.finish();
@@ -45,6 +49,25 @@ fn cost_of_true(scale: Scale, world: &World, mode: &str) {
     row("`true` bare", &bare);
     row(
         &format!("`true` in {mode} through the socket"),
+        format!("{through}, **{:.2}x**", through.over(&bare)),
+    );
+}
+
+/// The same where each command follows the one before at once: no shell stands ready then.
+fn cost_in_a_row(scale: Scale, world: &World) {
+    let mut session = Connection::open(world, "workspace-write");
+    let (mut bare, mut through) = (Vec::new(), Vec::new());
+    for _ in 0..scale.of(RUNS) / IN_A_ROW {
+        bare.push(timed(|| (0..IN_A_ROW).for_each(|_| bash_natively("true"))));
+        pause();
+        through.push(timed(|| (0..IN_A_ROW).for_each(|_| drop(session.bash("true")))));
+        pause();
+    }
+    session.close();
+    let (bare, through) = (Spread::of(bare), Spread::of(through));
+    row(&format!("`true`, {IN_A_ROW} in a row, bare"), &bare);
+    row(
+        &format!("`true`, {IN_A_ROW} in a row, in workspace-write through the socket"),
         format!("{through}, **{:.2}x**", through.over(&bare)),
     );
 }
