@@ -47,7 +47,11 @@ fn a_fifo_in_place_of_any_file_holds_up_neither_the_start_nor_other_sessions() {
     drop((sessions, whole));
     let supervisors = world.supervisors();
     world.kill_daemon();
-    supervisors.iter().for_each(|supervisor| supervisor.process.kill());
+    // With nothing to keep they end by themselves, in order.
+    for supervisor in &supervisors {
+        let ends = || (!supervisor.process.is_alive()).then_some(());
+        eventually("a supervisor ends that has nothing to keep", ends);
+    }
     world.is_quiet();
     for (name, folder) in names.iter().zip(&folders) {
         replace_by_fifo(&world, &folder.join(name));

@@ -339,7 +339,10 @@ impl World {
                     .is_some_and(|name| name.as_encoded_bytes().starts_with(b"bratticed"))
             })
         };
-        let is_none = |process: &Process| is_daemon(process) || process.stands_ready();
+        // Looked at again: one that is about to stand was its keeper's copy a moment ago.
+        let stands =
+            |process: &Process| Process::of(process.pid).is_none_or(|it| it.stands_ready());
+        let is_none = |process: &Process| is_daemon(process) || stands(process);
         self.inhabitants().into_iter().filter(|process| !is_none(process)).collect()
     }
 

@@ -20,6 +20,7 @@ mod group;
 mod keeper;
 mod observer;
 mod plan;
+mod steps;
 mod stop;
 mod zygote;
 
