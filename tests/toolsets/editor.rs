@@ -144,3 +144,76 @@ fn a_diff_is_bounded_and_what_is_not_done_shows_none() {
     assert!(new_text.len() <= MOST_DIFF_BYTES && long.starts_with(new_text.as_str()));
     world.finish();
 }
+
+/// What editors are shown of a call of every tool in every toolset, as it was recorded for the types that they read it with.
+const RECORDED: &str = include_str!("../acp/src/recorded.json");
+
+/// The tools of each toolset with arguments, in an order in which all of them work.
+fn every_tool() -> [(&'static str, Vec<(&'static str, Value)>); 4] {
+    let files =
+        json!({"files": [{"path": "f", "edits": [{"old_string": "one", "new_string": "1"}]}]});
+    let bash = ("bash", json!({"command": "echo hi", "description": "Say hi"}));
+    let read = json!({"file_path": "f", "offset": 2});
+    let edit = json!({"file_path": "f", "old_string": "one", "new_string": "1"});
+    let write = json!({"file_path": "n", "content": "x\n"});
+    let search = [("grep", json!({"pattern": "two"})), ("glob", json!({"pattern": "*"}))];
+    let task = |tool| (tool, json!({"task_id": "bash-2"}));
+    let outside = json!({"file_path": "/nowhere", "content": ""});
+    let waits =
+        json!({"command": "cat", "description": "Wait", "run_in_background": true, "stdin": true});
+    let standard = [
+        bash.clone(),
+        ("read", read.clone()),
+        ("edit", edit.clone()),
+        ("write", write.clone()),
+        ("write", outside),
+        ("bash", waits),
+        ("task_input", json!({"task_id": "bash-2", "text": "x\n"})),
+        task("task_output"),
+        ("task_list", json!({})),
+        task("task_kill"),
+    ];
+    let dsh = [bash.clone(), ("read", read), ("edit", edit), ("write", write)];
+    let in_glrs = [
+        bash.clone(),
+        ("read", json!({"path": "f"})),
+        ("edit", files),
+        ("write", json!({"path": "n", "content": "x\n"})),
+    ];
+    let minimal = [
+        bash,
+        ("read_file", json!({"path": "f", "start": 2})),
+        ("edit_file", json!({"path": "f", "edits": [{"old": "one", "new": "1"}]})),
+        ("write_file", json!({"path": "n", "content": "x\n"})),
+    ];
+    [
+        ("standard", standard.into_iter().chain(search.clone()).collect()),
+        ("dsh", dsh.into()),
+        ("glrs", in_glrs.into_iter().chain(search).collect()),
+        ("minimal", minimal.into()),
+    ]
+}
+
+#[test]
+fn what_editors_are_shown_of_every_tool_is_what_was_recorded() {
+    let world = World::new();
+    let mut told = Vec::new();
+    for (toolset, calls) in every_tool() {
+        world.setup("printf 'one\\ntwo\\n' > f; rm -f n");
+        let opening = world.session("workspace-write").with("toolset", json!(toolset));
+        let options = json!({"edit_tools": true, "ask": "never"});
+        let opening = if toolset == "minimal" { opening.with("options", options) } else { opening };
+        let session = opening.open();
+        for (tool, arguments) in calls {
+            let [result, started] = shown(&session, tool, arguments);
+            told.push(
+                json!({"toolset": toolset, "tool": tool, "started": started, "result": result}),
+            );
+        }
+        session.request("session.close", json!({})).unwrap();
+    }
+    let ws = world.ws().display().to_string();
+    let told = serde_json::to_string_pretty(&told).unwrap().replace(&ws, "/ws");
+    assert_eq!(told.trim(), RECORDED.trim(), "record it anew where this is meant:\n{told}");
+    world.finish();
+}
