@@ -173,6 +173,67 @@ fn a_call_on_a_terminal_asks_the_person_there() {
 }
 
 #[test]
+fn a_call_on_a_terminal_is_a_title_a_preview_and_what_the_turn_came_to() {
+    let world = world();
+    let call = |tool: &str, arguments: Value| {
+        on_a_terminal(&world, "n", &["call", tool, &arguments.to_string()])
+    };
+    let (bold, dim, off) = ("\u{1b}[1m", "\u{1b}[2m", "\u{1b}[0m");
+    let lines: String = (1..=10).map(|number| format!("  {dim}{number}{off}\n")).collect();
+    assert_eq!(
+        call("bash", json!({"command": "seq 12"})),
+        format!(
+            "{bold}🛠️ bash: seq 12{off}\n{lines}  {dim}… 2 more lines{off}\n{dim}⚙ 1 command(s){off}\nstatus 0\n"
+        )
+    );
+    assert_eq!(
+        call("bash", json!({"command": "true"})),
+        format!(
+            "{bold}🛠️ bash: true{off}\n  {dim}(no output){off}\n{dim}⚙ 1 command(s){off}\nstatus 0\n"
+        )
+    );
+    let ws = world.ws().display().to_string();
+    let shown = call("write", json!({"file_path": "f", "content": "one\n"}));
+    assert_eq!(
+        shown,
+        format!(
+            "{bold}🛠️ write: f{off}\n  {dim}created {ws}/f{off}\n{dim}📝 1 file op(s){off}\nstatus 0\n"
+        )
+    );
+    // Into a pipe goes the result alone.
+    let told = brattice_in(&world, &["call", "bash", r#"{"command": "seq 12"}"#]);
+    let all: String = (1..=12).map(|number| format!("{number}\n")).collect();
+    assert_eq!((told.stdout, told.stderr), (all, String::new()));
+    world.finish();
+}
+
+#[test]
+fn a_change_is_put_to_a_person_with_its_diff() {
+    let world = world();
+    let arguments = json!({
+        "file_path": world.out().join("new"), "content": "one\ntwo\u{1b}[2J\n",
+        "sandbox_permissions": DANGER, "justification": "the test wants it",
+    });
+    let line = ["call", "write", &arguments.to_string()];
+    let path = world.out().join("new").display().to_string();
+    let shown = on_a_terminal(&world, "n", &line);
+    for part in [
+        format!("  change   {path} (new)\n           │ \u{1b}[32m+one\u{1b}[0m\n"),
+        "           │ \u{1b}[32m+two\\u{1b}[2J\u{1b}[0m\n".to_owned(),
+        "  note     it is made to exactly these files while they are as shown, or not at all\n"
+            .to_owned(),
+        "the user rejected this change; nothing was written".to_owned(),
+    ] {
+        assert!(shown.contains(&part), "{part:?} in {shown:?}");
+    }
+    assert!(!world.out().join("new").exists());
+    let shown = on_a_terminal(&world, "y", &line);
+    assert!(shown.contains(&format!("created {path}")) && shown.ends_with("status 0\n"), "{shown}");
+    assert!(world.out().join("new").exists());
+    world.finish();
+}
+
+#[test]
 fn a_call_in_another_clients_session_asks_its_own_terminal() {
     let world = world();
     let session = world.session("workspace-write").open();

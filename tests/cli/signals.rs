@@ -72,8 +72,7 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// Interrupts a command that takes no notice of SIGTERM twice, and tells how long it took to end from then on.
 fn insist(world: &World, arguments: &[&str]) -> Duration {
-    let mut child = start(&mut client(world, arguments));
-    wait_for_line(&mut child);
+    let child = start(&mut client(world, arguments));
     eventually("the command runs", || world.ws().join("started").exists().then_some(()));
     let interrupt = || kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     interrupt();

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use brattice_protocol::approval::ApprovalChoice;
 use brattice_tests::{Process, Session, World, eventually};
 use serde_json::{Value, json};
 
@@ -78,6 +79,33 @@ fn b081_a_killed_worker_leaves_every_file_whole() {
     reply.holds("whether the change was made is not known: read the file again");
     // The next call puts in order what was left before it does anything.
     read(&session, "f0").holds("1|");
+    is_whole(&world);
+    world.finish();
+}
+
+#[test]
+fn b081_an_allowed_change_that_died_is_put_in_order_before_the_next_call() {
+    let world = World::builder().configured("[session]\nescalation = \"any\"\n").start();
+    let session = opening(&world).answering().open();
+    prepare(&world, &session);
+    let mut arguments = all_files();
+    arguments["sandbox_permissions"] = json!("danger-full-access");
+    arguments["justification"] = json!("the test wants it");
+    let reply = eventually("an edit is struck", || {
+        let pending = session.begin_call(json!({"name": "edit", "arguments": arguments}));
+        session.question().choose(ApprovalChoice::AllowOnce);
+        begun(&world);
+        workers(world.supervisor(session.id()).pid).iter().for_each(Process::kill);
+        let reply = session.end(pending);
+        if !reply.is_error() {
+            is_whole(&world);
+            prepare(&world, &session);
+        }
+        reply.is_error().then_some(reply)
+    });
+    reply.holds("whether the change was made is not known: read the file again");
+    // Without another call in that mode.
+    eventually("the files are in order", || (names(&world).len() == FILES).then_some(()));
     is_whole(&world);
     world.finish();
 }

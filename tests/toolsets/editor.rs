@@ -1,8 +1,10 @@
 //! What an editor is shown of a call: in its result, and when it starts.
 
 use brattice_client::Notice;
-use brattice_protocol::editor::{EditorFacts, EditorKind, EditorStatus};
-use brattice_protocol::tools::CallMeta;
+use brattice_protocol::editor::{
+    EditorContent, EditorFacts, EditorKind, EditorStatus, MOST_DIFF_BYTES,
+};
+use brattice_protocol::tools::{CallMeta, Location};
 use brattice_tests::{Session, World};
 use serde_json::{Value, json};
 
@@ -59,5 +61,159 @@ fn a_result_and_a_start_show_the_same_but_the_status() {
         );
     }
     session.request("session.close", json!({})).unwrap();
+    world.finish();
+}
+
+#[test]
+fn a_change_shows_its_diff_and_where_it_begins_in_every_toolset() {
+    let world = World::new();
+    let (path, new) = (world.ws().join("f"), world.ws().join("n"));
+    let [path, new] = [path, new].map(|path| path.display().to_string());
+    let diff = |path: &str, old: Option<&str>, new: &str| EditorContent::Diff {
+        path: path.to_owned(),
+        old_text: old.map(str::to_owned),
+        new_text: new.to_owned(),
+    };
+    for toolset in ["standard", "dsh", "glrs", "minimal"] {
+        world.setup("printf 'one\\ntwo\\n' > f; rm -f n");
+        let opening = world.session("workspace-write").with("toolset", json!(toolset));
+        let options = json!({"edit_tools": true, "ask": "never"});
+        let opening = if toolset == "minimal" { opening.with("options", options) } else { opening };
+        let session = opening.open();
+        let (suffix, key) = match toolset {
+            "minimal" => ("_file", "path"),
+            "glrs" => ("", "path"),
+            _ => ("", "file_path"),
+        };
+        let name = |tool: &str| format!("{tool}{suffix}");
+        let at = |path: &str, line| vec![Location { path: path.to_owned(), line }];
+        let [read, _] = shown(&session, &name("read"), json!({key: "f"}));
+        assert_eq!((read.kind, &read.locations), (EditorKind::Read, &at(&path, Some(1))));
+        assert_eq!(read.content, []);
+        let edit = match toolset {
+            "glrs" => {
+                json!({"files": [{"path": "f", "edits": [{"old_string": "two", "new_string": "2"}]}]})
+            }
+            "minimal" => json!({"path": "f", "edits": [{"old": "two", "new": "2"}]}),
+            _ => json!({"file_path": "f", "old_string": "two", "new_string": "2"}),
+        };
+        let [edited, begun] = shown(&session, &name("edit"), edit);
+        assert_eq!((edited.kind, edited.status), (EditorKind::Edit, EditorStatus::Completed));
+        assert_eq!(edited.title, "edit f");
+        assert_eq!((&edited.locations, &begun.locations), (&at(&path, Some(2)), &at(&path, None)));
+        assert_eq!(
+            (edited.content, begun.content),
+            (vec![diff(&path, Some("one\ntwo\n"), "one\n2\n")], vec![])
+        );
+        let [written, _] = shown(&session, &name("write"), json!({key: "n", "content": "x\n"}));
+        assert_eq!(written.content, [diff(&new, None, "x\n")]);
+        let [same, _] = shown(&session, &name("write"), json!({key: "n", "content": "x\n"}));
+        assert_eq!((same.kind, same.content), (EditorKind::Edit, vec![]));
+    }
+    world.finish();
+}
+
+#[test]
+fn a_diff_is_bounded_and_what_is_not_done_shows_none() {
+    let world = World::new();
+    let session = world.session("workspace-write").open();
+    let long: String = (1..=20_000).map(|number| format!("line {number}\n")).collect();
+    world.file("long", &long);
+    session.end(session.begin_call(json!({"name": "read", "arguments": {"file_path": "long"}})));
+    let edit = |dry_run| {
+        json!({"files": [{"path": "long", "edits": [{"old_string": "line 15000", "new_string": "here"}]}],
+               "dry_run": dry_run})
+    };
+    let [dry, _] = shown(&session, "edit", edit(true));
+    assert_eq!(dry.content, []);
+    let [edited, _] = shown(&session, "edit", edit(false));
+    let near = |middle: &str| {
+        format!(
+            "line 14997\nline 14998\nline 14999\n{middle}\nline 15001\nline 15002\nline 15003\n"
+        )
+    };
+    let path = world.ws().join("long").display().to_string();
+    let expected =
+        EditorContent::Diff { path, old_text: Some(near("line 15000")), new_text: near("here") };
+    assert_eq!(edited.content, [expected]);
+    let [whole, _] = shown(&session, "write", json!({"file_path": "made", "content": long}));
+    let [EditorContent::Diff { old_text, new_text, .. }] = &whole.content[..] else {
+        panic!("one diff: {whole:?}");
+    };
+    assert_eq!(old_text, &None);
+    assert!(new_text.len() <= MOST_DIFF_BYTES && long.starts_with(new_text.as_str()));
+    world.finish();
+}
+
+/// What editors are shown of a call of every tool in every toolset, as it was recorded for the types that they read it with.
+const RECORDED: &str = include_str!("../acp/src/recorded.json");
+
+/// The tools of each toolset with arguments, in an order in which all of them work.
+fn every_tool() -> [(&'static str, Vec<(&'static str, Value)>); 4] {
+    let files =
+        json!({"files": [{"path": "f", "edits": [{"old_string": "one", "new_string": "1"}]}]});
+    let bash = ("bash", json!({"command": "echo hi", "description": "Say hi"}));
+    let read = json!({"file_path": "f", "offset": 2});
+    let edit = json!({"file_path": "f", "old_string": "one", "new_string": "1"});
+    let write = json!({"file_path": "n", "content": "x\n"});
+    let search = [("grep", json!({"pattern": "two"})), ("glob", json!({"pattern": "*"}))];
+    let task = |tool| (tool, json!({"task_id": "bash-2"}));
+    let outside = json!({"file_path": "/nowhere", "content": ""});
+    let waits =
+        json!({"command": "cat", "description": "Wait", "run_in_background": true, "stdin": true});
+    let standard = [
+        bash.clone(),
+        ("read", read.clone()),
+        ("edit", edit.clone()),
+        ("write", write.clone()),
+        ("write", outside),
+        ("bash", waits),
+        ("task_input", json!({"task_id": "bash-2", "text": "x\n"})),
+        task("task_output"),
+        ("task_list", json!({})),
+        task("task_kill"),
+    ];
+    let dsh = [bash.clone(), ("read", read), ("edit", edit), ("write", write)];
+    let in_glrs = [
+        bash.clone(),
+        ("read", json!({"path": "f"})),
+        ("edit", files),
+        ("write", json!({"path": "n", "content": "x\n"})),
+    ];
+    let minimal = [
+        bash,
+        ("read_file", json!({"path": "f", "start": 2})),
+        ("edit_file", json!({"path": "f", "edits": [{"old": "one", "new": "1"}]})),
+        ("write_file", json!({"path": "n", "content": "x\n"})),
+    ];
+    [
+        ("standard", standard.into_iter().chain(search.clone()).collect()),
+        ("dsh", dsh.into()),
+        ("glrs", in_glrs.into_iter().chain(search).collect()),
+        ("minimal", minimal.into()),
+    ]
+}
+
+#[test]
+fn what_editors_are_shown_of_every_tool_is_what_was_recorded() {
+    let world = World::new();
+    let mut told = Vec::new();
+    for (toolset, calls) in every_tool() {
+        world.setup("printf 'one\\ntwo\\n' > f; rm -f n");
+        let opening = world.session("workspace-write").with("toolset", json!(toolset));
+        let options = json!({"edit_tools": true, "ask": "never"});
+        let opening = if toolset == "minimal" { opening.with("options", options) } else { opening };
+        let session = opening.open();
+        for (tool, arguments) in calls {
+            let [result, started] = shown(&session, tool, arguments);
+            told.push(
+                json!({"toolset": toolset, "tool": tool, "started": started, "result": result}),
+            );
+        }
+        session.request("session.close", json!({})).unwrap();
+    }
+    let ws = world.ws().display().to_string();
+    let told = serde_json::to_string_pretty(&told).unwrap().replace(&ws, "/ws");
+    assert_eq!(told.trim(), RECORDED.trim(), "record it anew where this is meant:\n{told}");
     world.finish();
 }

@@ -2,6 +2,7 @@
 //! are shown. Tests are named by the numbers of the cases; `CASES.md` maps every case.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod asks;
 mod editor;
 mod glrs;
 mod loops;

@@ -180,7 +180,13 @@ impl Session {
         call: &CallId,
     ) -> Result<Answer, FilesError> {
         let mode = self.authorise_change(allowed, &request, call).await?;
-        self.on_files(mode, request).await
+        let answer = self.on_files(mode, request).await;
+        if matches!(answer, Err(FilesError::Gone(_))) {
+            // The session's next call may be in its own mode again, whose worker knows nothing of this one's journal.
+            let session = self.clone();
+            tokio::spawn(async move { session.recover_files().await });
+        }
+        answer
     }
 
     /// Starts no more workers, and has those that there are end: they undo what they have begun.

@@ -47,10 +47,10 @@ fn has_entries(folder: &Path) -> bool {
 impl Session {
     /// Has what dead workers left put in order, where there is something.
     pub(super) async fn recover_files(&self) {
-        let own = self.profile().mode;
+        let ceiling = self.ceiling().mode;
         let mut unfinished = Vec::new();
-        // What a wider mode began waits for it.
-        for mode in Mode::ALL.into_iter().filter(|mode| *mode <= own) {
+        // Also what a person had allowed in a mode wider than the session's: nobody who may do less writes to its journal.
+        for mode in Mode::ALL.into_iter().filter(|mode| *mode <= ceiling) {
             let journal = self.journal(mode);
             let look = {
                 let journal = journal.clone();

@@ -122,3 +122,55 @@ fn what_a_daemon_said_is_read() {
         (ToolKind::Execute, ToolCallStatus::Completed, "echo hi; exit 3")
     );
 }
+
+/// What a call of every tool of every toolset showed, compared with what a daemon says by `tests/toolsets`.
+const RECORDED: &str = include_str!("recorded.json");
+
+#[test]
+fn every_tools_result_is_read_and_loses_nothing() {
+    let recorded: Vec<Value> = serde_json::from_str(RECORDED).unwrap();
+    assert!(recorded.len() >= 26, "every tool of every toolset");
+    for told in &recorded {
+        for stage in ["started", "result"] {
+            let facts = &told[stage];
+            let read: EditorFacts = serde_json::from_value(facts.clone()).unwrap();
+            let call: ToolCall = serde_json::from_value(forwarded(&read)).unwrap();
+            assert_eq!(call.title, facts["title"].as_str().unwrap(), "{told}");
+            let kind = KINDS.iter().find(|(ours, _)| json!(ours) == facts["kind"]).unwrap();
+            let status = STATUSES.iter().find(|(ours, _)| json!(ours) == facts["status"]).unwrap();
+            assert_eq!((call.kind, call.status), (kind.1, status.1), "{told}");
+            let locations = facts["locations"].as_array().unwrap();
+            let expected: Vec<(&Path, Option<u32>)> = locations
+                .iter()
+                .map(|place| {
+                    let line = place["line"].as_u64().map(|line| u32::try_from(line).unwrap());
+                    (Path::new(place["path"].as_str().unwrap()), line)
+                })
+                .collect();
+            assert_eq!(places(&call.locations), expected, "{told}");
+            assert!(expected.iter().all(|(path, _)| path.is_absolute()), "{told}");
+            let content = facts["content"].as_array().unwrap();
+            let expected: Vec<_> = content
+                .iter()
+                .map(|shown| {
+                    let path = Path::new(shown["path"].as_str().unwrap());
+                    (path, shown["oldText"].as_str(), shown["newText"].as_str().unwrap())
+                })
+                .collect();
+            assert_eq!(diffs(&call.content), expected, "{told}");
+        }
+    }
+    let changes = |told: &&Value| told["result"]["content"] != json!([]);
+    assert_eq!(recorded.iter().filter(changes).count(), 8, "an edit and a write of each toolset");
+}
+
+#[test]
+fn what_a_person_is_asked_about_a_change_is_read() {
+    let asked = include_str!("../../wire/golden/approval.request.change.params.json");
+    let content: Vec<ToolCallContent> =
+        serde_json::from_value(recorded(asked, "params")["diff"].clone()).unwrap();
+    assert_eq!(
+        diffs(&content),
+        [(Path::new("/ws/a"), Some("one\n"), "1\n"), (Path::new("/ws/new"), None, "x\n"),]
+    );
+}

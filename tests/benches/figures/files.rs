@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use brattice_tests::World;
+use brattice_tests::{Process, World};
 use serde_json::{Value, json};
 
 use super::connection::Connection;
@@ -14,6 +14,18 @@ use super::spread::{Spread, pause, timed};
 
 /// Reads of a small file.
 const READS: usize = 2000;
+
+/// Edits of a large file.
+const EDITS: usize = 10;
+
+/// Bytes of that file.
+const LARGE: usize = 100_000_000;
+
+/// What it is made of.
+const LINE: &str = "a line of sixty-three characters, more or less, in a large file\n";
+
+/// Files of the tree that is searched by names.
+const MANY: usize = 200_000;
 
 /// Searches of each side.
 const SEARCHES: usize = 9;
@@ -30,9 +42,76 @@ pub(crate) fn measure(scale: Scale) {
         std::thread::sleep(Duration::from_micros(200));
     }
     row("`read` of 50 lines of a 10 KB file", Spread::of(times));
+    edit(scale, &world, &mut session);
     searches(scale, &mut session);
+    many_files(scale, &world, &mut session);
     session.close();
     world.finish();
+}
+
+/// One place of a large file, there and back: time, and the memory of the process that does it.
+fn edit(scale: Scale, world: &World, session: &mut Connection) {
+    let bytes = scale.of(LARGE);
+    world.file("large", &format!("{}needle\n", LINE.repeat(bytes / LINE.len())));
+    session.tool("read", json!({"file_path": "large", "limit": 1}));
+    let worker = || {
+        let below = Process::below(world.supervisor(session.id()).pid).into_iter();
+        let mut workers = below.filter(|process| process.arguments.ends_with(" files"));
+        workers.next().expect("a process works on files").pid
+    };
+    let worker = worker();
+    let before = Process::kib(worker, "VmRSS");
+    let (mut times, mut words) = (Vec::new(), ["needle", "thread"]);
+    for _ in 0..scale.of(EDITS).max(2) {
+        let [old, new] = words;
+        let call = json!({"file_path": "large", "old_string": old, "new_string": new});
+        times.push(timed(|| session.tool("edit", call)));
+        words.reverse();
+        pause();
+    }
+    let megabytes = bytes / 1_000_000;
+    row(&format!("`edit` of one place of a file of {megabytes} MB"), Spread::of(times));
+    let grown = Process::kib(worker, "VmHWM").saturating_sub(before);
+    row("its process' peak memory grew by", format!("{} MiB", grown / 1024));
+}
+
+/// Names alone, in a tree that is larger than most.
+fn many_files(scale: Scale, world: &World, session: &mut Connection) {
+    let files = scale.of(MANY);
+    let tree = world.out().join("many");
+    for number in 0..files {
+        let folder = tree.join(format!("{:03}", number / 1000));
+        if number % 1000 == 0 {
+            std::fs::create_dir_all(&folder).expect("a folder");
+        }
+        std::fs::write(folder.join(format!("{number}.txt")), "").expect("a file");
+    }
+    let shown = tree.display().to_string();
+    let call = json!({"pattern": "**/*", "path": shown});
+    let rg = || {
+        let arguments = ["--files", "--sortr", "modified", shown.as_str()];
+        let status = Command::new("rg").args(arguments).stdout(Stdio::null()).status();
+        assert!(status.expect("rg runs").success());
+    };
+    let is_there = Command::new("rg").arg("--version").output().is_ok();
+    let (mut theirs, mut ours) = (Vec::new(), Vec::new());
+    for _ in 0..scale.of(SEARCHES) {
+        if is_there {
+            theirs.push(timed(rg));
+            pause();
+        }
+        ours.push(timed(|| session.tool("glob", call.clone())));
+        pause();
+    }
+    let ours = Spread::of(ours);
+    let name = format!("`glob` over {files} files");
+    if is_there {
+        let theirs = Spread::of(theirs);
+        row(&format!("`rg --files --sortr modified` over {files} files"), &theirs);
+        row(&name, format!("{ours}, **{:.2}x**", ours.over(&theirs)));
+    } else {
+        row(&name, &ours);
+    }
 }
 
 /// The largest tree at hand: the sources and libraries of the toolchain that builds this.
