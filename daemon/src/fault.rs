@@ -135,9 +135,9 @@ impl From<&StartError> for RpcError {
             StartError::Full(_) => {
                 wire(ErrorCode::Busy, error).hint("stop a task, or close a session that has some")
             }
-            StartError::NotPermitted(_) | StartError::BeyondCeiling { .. } => {
-                wire(ErrorCode::Refused, error)
-            }
+            StartError::NotPermitted(_)
+            | StartError::BeyondCeiling { .. }
+            | StartError::Planning { .. } => wire(ErrorCode::Refused, error),
             StartError::Rule(_) => wire(ErrorCode::Refused, error),
             StartError::Unfit(_) => wire(ErrorCode::Refused, error).hint(OPEN_A_NEW_ONE),
             StartError::Unrecorded(error) => RpcError::from(error),

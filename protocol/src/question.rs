@@ -84,7 +84,7 @@ pub enum QuestionAnswer {
 struct AnswerForm {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     answers: Option<Vec<Answer>>,
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     dismissed: bool,
 }
 
@@ -249,7 +249,7 @@ struct RespondForm {
     decision: Option<PlanDecision>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     feedback: Option<String>,
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     dismissed: bool,
 }
 
@@ -344,11 +344,6 @@ impl QuestionOutcome {
             QuestionOutcome::Withdrawn => "withdrawn",
         }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-const fn is_false(flag: &bool) -> bool {
-    !*flag
 }
 
 #[cfg(test)]

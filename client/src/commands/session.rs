@@ -46,7 +46,7 @@ fn list(sessions: &[SessionSummary]) -> String {
         [
             summary.session.to_string(),
             label(summary),
-            summary.mode.to_string(),
+            mode(summary),
             state(summary).to_owned(),
             summary.running.to_string(),
             words(age(summary.opened)),
@@ -61,7 +61,7 @@ fn describe(summary: &SessionSummary) -> String {
         ("session", summary.session.to_string()),
         ("label", label(summary)),
         ("workspace", summary.workspace.clone()),
-        ("mode", summary.mode.to_string()),
+        ("mode", mode(summary)),
         ("toolset", summary.toolset.as_str().to_owned()),
         ("network", summary.network.to_string()),
         ("state", state_in_full(summary).to_owned()),
@@ -69,6 +69,12 @@ fn describe(summary: &SessionSummary) -> String {
         ("opened", format!("{} ago", words(age(summary.opened)))),
     ];
     columns(&facts.map(|(name, value)| [name.to_owned(), value]))
+}
+
+/// The mode of what starts in it, and whether that is because it only plans.
+fn mode(summary: &SessionSummary) -> String {
+    let mode = summary.mode;
+    if summary.plan { format!("{mode} (plan)") } else { mode.to_string() }
 }
 
 fn label(summary: &SessionSummary) -> String {
@@ -101,6 +107,7 @@ fn age(opened: u64) -> Duration {
 mod tests {
     use super::sessions::tests::session;
     use super::*;
+    use brattice_protocol::Mode;
 
     #[test]
     fn a_list_tells_labels_and_what_is_lost_and_a_label_moves_no_cursor() {
@@ -112,13 +119,19 @@ mod tests {
                 ..session("0199aaaa")
             },
             SessionSummary { lost: true, opened: u64::MAX, ..session("0199bbbb") },
-            SessionSummary { running: 2, opened: now(), ..session("0199cccc") },
+            SessionSummary {
+                running: 2,
+                opened: now(),
+                mode: Mode::ReadOnly,
+                plan: true,
+                ..session("0199cccc")
+            },
         ];
         let expected = "\
-SESSION   LABEL            MODE             STATE     RUNNING  AGE  WORKSPACE
-0199aaaa  build \\u{1b}[2J  workspace-write  attached  0        0s   /w
-0199bbbb  -                workspace-write  lost      0        0s   /w
-0199cccc  -                workspace-write  detached  2        0s   /w
+SESSION   LABEL            MODE              STATE     RUNNING  AGE  WORKSPACE
+0199aaaa  build \\u{1b}[2J  workspace-write   attached  0        0s   /w
+0199bbbb  -                workspace-write   lost      0        0s   /w
+0199cccc  -                read-only (plan)  detached  2        0s   /w
 ";
         assert_eq!(list(&all), expected);
         let shown = describe(&all[0]);

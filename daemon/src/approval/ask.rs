@@ -141,6 +141,10 @@ pub(crate) async fn ask(
     if session.latitude().approval == Asking::Never {
         desk.end(&request.id, Ending::Silenced, Actor::Daemon);
     }
+    // The same with plan mode.
+    if session.planning().is_on() && subject.to > Mode::ReadOnly {
+        desk.end(&request.id, Ending::Planning, Actor::Daemon);
+    }
     // Dropped at the end, it waits for no answer any more.
     let mut asking = JoinSet::new();
     for client in clients {
@@ -293,6 +297,7 @@ fn conclude(
         Some(Ending::Withdrawn) => NotAllowed::Withdrawn,
         Some(Ending::Closed) => NotAllowed::Closed,
         Some(Ending::Silenced) => NotAllowed::Silenced,
+        Some(Ending::Planning) => NotAllowed::Planning,
     })
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use brattice_policy::config::{Setting, Settings};
 use brattice_policy::layer::LayerReport;
-use brattice_policy::{Approval, Escalation, Mode, Profile};
+use brattice_policy::{Escalation, Profile};
 use brattice_protocol::SessionId;
 use brattice_protocol::session::{self as wire, Options, SessionSummary};
 use brattice_protocol::tools::ToolsChanged;
@@ -18,7 +18,6 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use crate::approval;
 use crate::audit::Audit;
-use crate::exec::machine;
 use crate::exec::spec::Timestamp;
 use crate::server::Connection;
 use crate::toolset::{SessionTools, Toolset};
@@ -36,6 +35,7 @@ use super::owner::{Expiry, Owner};
 use super::reads::Reads;
 use super::registry::Shared;
 use super::saved::SavedSession;
+use super::standing::{Bounded, Standing};
 use super::supervision::Supervision;
 use super::task::Task;
 use super::tasks::Tasks;
@@ -78,7 +78,8 @@ pub(crate) struct Setup {
 
 impl Setup {
     /// What the next daemon needs.
-    pub(super) fn saved(&self, mode: Mode, approval: Approval) -> SavedSession {
+    pub(super) fn saved(&self, standing: &Standing) -> SavedSession {
+        let Standing { mode, approval, planning, layers: _ } = *standing;
         SavedSession {
             session: self.id.clone(),
             label: self.label.clone(),
@@ -87,6 +88,7 @@ impl Setup {
             toolset: self.toolset.name,
             options: self.options.clone(),
             approval,
+            plan: planning.is_on(),
             opened: self.opened,
             more: self.more.clone(),
         }
@@ -112,7 +114,7 @@ pub(crate) struct Session {
     pub(super) setup: Setup,
     pub(super) grounds: Arc<Grounds>,
     pub(super) shared: Shared,
-    standing: Mutex<Standing>,
+    pub(super) standing: Mutex<Standing>,
     /// Held while what is written down of it changes: a session whose closing has begun is not written down again.
     pub(super) saving: tokio::sync::Mutex<()>,
     pub(super) supervision: Supervision,
@@ -153,17 +155,6 @@ pub(super) enum Intake {
     /// The daemon is about to end.
     Stopping,
     Closing,
-}
-
-/// The mode of commands that start from now on, the layers that hold them, and whether they may ask for more.
-#[derive(Clone, Debug)]
-pub(super) struct Standing {
-    /// The mode.
-    pub(super) mode: Mode,
-    /// Its layers.
-    pub(super) layers: Arc<LayerReport>,
-    /// Whether calls may ask a person.
-    pub(super) approval: Approval,
 }
 
 impl Session {
@@ -247,63 +238,20 @@ impl Session {
         &self.tasks
     }
 
-    /// What commands that start now may do.
-    pub(crate) fn profile(&self) -> Profile {
-        self.setup.profile.with_mode(self.bounded().mode).hiding(&self.ceiling().deny_read)
-    }
-
     /// Its settings, with where each comes from.
     pub(crate) fn settings(&self) -> &[Setting] {
         self.setup.settings.as_slice()
     }
 
-    /// Whether somebody is asked.
-    pub(super) fn approval(&self) -> Approval {
-        self.standing().approval.min(self.ceiling().approval)
-    }
-
-    /// What it does not go beyond now.
-    pub(super) fn ceiling(&self) -> Bounds {
-        self.setup.ceiling.and(&self.shared.ceiling.now())
-    }
-
-    /// How commands that start now stand: as it is set, unless the ceiling was narrowed since.
-    pub(super) fn bounded(&self) -> Standing {
-        let standing = self.standing().clone();
-        match self.ceiling().mode {
-            mode if mode < standing.mode => {
-                Standing { mode, layers: self.layers_in(mode), ..standing }
-            }
-            _ => standing,
-        }
-    }
-
-    /// The layers of another mode, as this machine has them.
-    fn layers_in(&self, mode: Mode) -> Arc<LayerReport> {
-        Arc::new(machine().report_for(&self.setup.profile.with_mode(mode), &[]))
-    }
-
-    /// The layers that hold a command in this mode, which may be one that a person has allowed.
-    pub(super) fn layers_of(&self, mode: Mode) -> Arc<LayerReport> {
-        match self.bounded() {
-            standing if standing.mode == mode => standing.layers,
-            _ => self.layers_in(mode),
-        }
-    }
-
-    /// The layers that hold commands that start now.
-    pub(crate) fn layers(&self) -> Arc<LayerReport> {
-        self.bounded().layers
-    }
-
     /// How it is told to its client.
     pub(crate) fn describe(&self) -> wire::Session {
-        let Standing { mode, layers, .. } = self.bounded();
+        let Bounded { mode, layers } = self.bounded();
         wire::Session {
             session: self.id().clone(),
             workspace: self.setup.profile.workspace().display().to_string(),
             cwd: self.setup.cwd.display().to_string(),
             mode,
+            plan: self.planning().is_on(),
             toolset: self.setup.toolset.name,
             network: self.setup.profile.network,
             sandbox: LayerReport::clone(&layers),
@@ -317,6 +265,7 @@ impl Session {
             label: self.setup.label.clone(),
             workspace: self.setup.profile.workspace().display().to_string(),
             mode: self.bounded().mode,
+            plan: self.planning().is_on(),
             toolset: self.setup.toolset.name,
             network: self.setup.profile.network,
             attached: self.owner().connection().is_some(),
@@ -331,17 +280,6 @@ impl Session {
         if let Some(client) = self.audience() {
             client.notify("tools.changed", &ToolsChanged { session: self.id().clone() });
         }
-    }
-
-    /// The mode of commands that start now, and the layers that hold them.
-    pub(crate) fn standing_now(&self) -> (Mode, Arc<LayerReport>) {
-        let Standing { mode, layers, .. } = self.bounded();
-        (mode, layers)
-    }
-
-    /// Another standing, for the same mode: its supervisor is another one.
-    pub(super) fn set_layers(&self, layers: LayerReport) {
-        self.standing().layers = Arc::new(layers);
     }
 
     /// Starts no more commands.
@@ -365,10 +303,6 @@ impl Session {
 
     pub(super) fn intake(&self) -> Intake {
         *self.intake.borrow()
-    }
-
-    pub(super) fn standing(&self) -> MutexGuard<'_, Standing> {
-        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whose it is.

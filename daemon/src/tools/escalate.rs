@@ -2,8 +2,8 @@
 //! before, on which ground it stands, and only then a person. One answer is to both.
 //!
 //! ```text
-//!  forbidden ─► not wider ─► beyond the ceiling ─► folder gone ─► allowed for the session: runs
-//!                                                  └► rejected before ─► no ground ─► asked ─► runs, or why not
+//!  forbidden ─► not wider ─► plan mode ─► beyond the ceiling ─► folder gone ─► allowed for the session: runs
+//!                                                               └► rejected before ─► no ground ─► asked ─► runs, or why not
 //! ```
 
 use std::io;
@@ -28,6 +28,14 @@ pub(super) enum NotEscalated {
     /// Its arguments.
     #[error(transparent)]
     Arguments(#[from] ArgumentFault),
+    /// The session only plans.
+    #[error(
+        "plan mode is on: nothing runs in {to} before the plan is approved, and nobody is asked for it; nothing ran"
+    )]
+    Planning {
+        /// What was asked for.
+        to: Mode,
+    },
     /// No session on this machine may have it.
     #[error(
         "{to} is beyond this machine's ceiling, {ceiling}, and nobody is asked for it; nothing ran"
@@ -76,7 +84,9 @@ impl NotEscalated {
     /// Whether it was refused before anybody was asked, and not for its arguments.
     const fn is_refusal(&self) -> bool {
         match self {
-            NotEscalated::BeyondCeiling { .. } | NotEscalated::Ungrounded { .. } => true,
+            NotEscalated::Planning { .. }
+            | NotEscalated::BeyondCeiling { .. }
+            | NotEscalated::Ungrounded { .. } => true,
             NotEscalated::NotAllowed(fault) | NotEscalated::NotAllowedByRule { why: fault, .. } => {
                 matches!(
                     fault,
@@ -182,6 +192,9 @@ async fn escalate(
     let latitude = session.latitude();
     wish.check_against(latitude.mode)?;
     let to = wish.mode;
+    if latitude.planning.is_on() {
+        return Err(NotEscalated::Planning { to });
+    }
     if to > latitude.ceiling {
         return Err(NotEscalated::BeyondCeiling { to, ceiling: latitude.ceiling });
     }

@@ -79,6 +79,9 @@ pub enum Event {
         /// Whether its calls may ask a person.
         #[serde(default)]
         approval: Approval,
+        /// Whether it only plans at first.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        plan: bool,
         /// Its network setting.
         network: Network,
         /// Its toolset.
@@ -102,6 +105,9 @@ pub enum Event {
         /// Whether its calls may ask a person, where that changed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         approval: Option<Approval>,
+        /// Whether it only plans, where that changed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        plan: Option<bool>,
     },
     /// A session is no more.
     SessionClosed {

@@ -42,7 +42,7 @@ pub(crate) use characters::{CharacterCount, StreamLength};
 pub(crate) use command::{
     CallFate, CommandText, Rendered, render_command, render_not_run, render_rejected,
 };
-pub(crate) use denied::{DeniedText, Escalation, Refusal, facts};
+pub(crate) use denied::{DeniedText, Escalation, Refusal, facts, hint};
 pub(crate) use facts::Facts;
 pub(crate) use files::{render_edited, render_read, render_written};
 pub(crate) use outcome::unshown_outcome;
