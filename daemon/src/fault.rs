@@ -9,6 +9,7 @@ use brattice_protocol::{ErrorCode, RpcError};
 
 use crate::approval::RespondError;
 use crate::exec::RunError;
+use crate::question;
 use crate::session::{AccessError, KillError, OpenError, StartError, UpdateError, WorkspaceError};
 
 /// An error and what caused it, on one line.
@@ -93,6 +94,18 @@ impl From<RespondError> for RpcError {
             RespondError::Refused { .. } => ErrorCode::Invalid,
         };
         wire(code, &error).hint("approval.list shows those that are open")
+    }
+}
+
+impl From<question::RespondError> for RpcError {
+    fn from(error: question::RespondError) -> Self {
+        let code = match &error {
+            question::RespondError::Unknown(_) | question::RespondError::Settled(_) => {
+                ErrorCode::Refused
+            }
+            question::RespondError::Fault { .. } => ErrorCode::Invalid,
+        };
+        wire(code, &error).hint("question.list shows those that are open")
     }
 }
 

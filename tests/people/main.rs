@@ -1,7 +1,12 @@
 //! What a session has to do with people: plan mode, questions, the to-do list, and skills.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod cli;
 mod planning;
+mod plans;
+mod questions;
+mod todos;
+mod wire;
 
 use brattice_tests::{Opening, Reply, Session, World};
 use serde_json::{Value, json};

@@ -8,6 +8,7 @@ use std::time::Duration;
 use brattice_policy::{Approval, Escalation, LeftoverRule, Mode, Profile};
 use brattice_protocol::CallId;
 use brattice_protocol::audit::{Actor, Event};
+use brattice_protocol::hello::Answers;
 
 use super::ceiling::Bounds;
 use super::command::{Authority, StartError, UpdateError};
@@ -18,6 +19,7 @@ use super::session::{Intake, Session};
 use super::standing::Standing;
 use crate::approval::{ClaimRefused, Desk, Ending, Folder, Memory, Subject};
 use crate::exec::spec::Program;
+use crate::question;
 use crate::toolset::EscalationOffer;
 use crate::workers::Lane;
 
@@ -133,6 +135,9 @@ impl Session {
         let now = self.latitude();
         if now.planning.is_on() {
             self.desk().end_all(self.id(), Ending::Planning, by);
+        }
+        if !now.planning.is_on() {
+            self.questions().end_all(self.id(), Answers::Plan, (question::Ending::Over, by));
         }
         if now.approval == Approval::Never {
             self.desk().end_all(self.id(), Ending::Silenced, by);

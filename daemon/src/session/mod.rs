@@ -12,6 +12,8 @@
 //!      │     └ gitdir    │     └ task   a running one's handle, or what is `kept` of an ended one
 //!      │                 ├── escalation what calls may ask for, on the ground of denials; asking is `approval`'s
 //!      ├── folder        ├── layers     what holds its commands
+//!      │                 ├── people     who can answer its questions; asking is `question`'s
+//!      │                 ├── todos      its to-do list
 //!      │                 ├── standing   the mode of what starts now, of `planning`, `ceiling` and what it is set to
 //!      │     └ removal   ├── environment
 //!      │                 ├── attention  who waits, so that it is not closed
@@ -59,6 +61,7 @@ mod layers;
 mod leaving;
 mod open;
 mod owner;
+mod people;
 mod planning;
 mod reads;
 mod recovery;
@@ -81,6 +84,7 @@ mod task;
 mod tasks;
 #[cfg(test)]
 pub(crate) mod testing;
+mod todos;
 mod turn;
 mod workspace;
 

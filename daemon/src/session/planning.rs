@@ -13,8 +13,10 @@
 //! outlives the daemon.
 
 use brattice_policy::Mode;
+use brattice_protocol::audit::Actor;
 
-use super::command::StartError;
+use super::command::{StartError, UpdateError};
+use super::escalation::Changes;
 use super::session::Session;
 
 /// Whether a session only plans.
@@ -59,6 +61,14 @@ impl Session {
             Planning::On if to > Mode::ReadOnly => Err(StartError::Planning { to }),
             Planning::On | Planning::Off => Ok(()),
         }
+    }
+
+    /// Ends plan mode, by the approval of its plan.
+    ///
+    /// # Errors
+    /// It cannot be written down; plan mode goes on.
+    pub(crate) async fn end_planning(&self, by: Actor) -> Result<(), UpdateError> {
+        self.update(Changes { planning: Some(Planning::Off), ..Changes::default() }, by).await
     }
 }
 

@@ -39,6 +39,7 @@ use super::standing::{Bounded, Standing};
 use super::supervision::Supervision;
 use super::task::Task;
 use super::tasks::Tasks;
+use super::todos::Todos;
 use super::turn::Turn;
 use super::workspace::WorkspaceError;
 
@@ -95,16 +96,18 @@ impl Setup {
     }
 }
 
-/// What of a session's past is on disk: what its client was told, and which calls were taken.
+/// What of a session's past is on disk: what its client was told, which calls were taken, and its to-do list.
 pub(super) struct Memory {
     reads: Reads,
     calls: Arc<Calls>,
+    todos: Todos,
 }
 
 impl Memory {
     /// That of this folder. Blocks.
     pub(super) fn of(folder: &SessionFolder, results: Arc<Budget>) -> Self {
-        Memory { reads: Reads::of(folder.path()), calls: Calls::new(results, folder.path()) }
+        let (reads, todos) = (Reads::of(folder.path()), Todos::of(folder.path()));
+        Memory { reads, calls: Calls::new(results, folder.path()), todos }
     }
 }
 
@@ -124,6 +127,7 @@ pub(crate) struct Session {
     pub(super) news: News,
     pub(super) updating: tokio::sync::Mutex<()>,
     pub(super) answers: Mutex<approval::Memory>,
+    pub(super) todos: Todos,
     pub(super) denials: DenialStore,
     pub(super) files: FileWorkers,
     calls: Arc<Calls>,
@@ -161,7 +165,7 @@ impl Session {
     pub(super) fn new(parts: Parts) -> Self {
         let Parts { setup, grounds, shared, standing, supervision, tasks, memory, owner, unfit } =
             parts;
-        let Memory { reads, calls } = memory;
+        let Memory { reads, calls, todos } = memory;
         Session {
             setup,
             grounds,
@@ -174,6 +178,7 @@ impl Session {
             news: News::default(),
             updating: tokio::sync::Mutex::new(()),
             answers: Mutex::default(),
+            todos,
             denials: DenialStore::default(),
             files: FileWorkers::default(),
             calls,
@@ -225,7 +230,8 @@ impl Session {
     pub(crate) fn tools(&self) -> SessionTools<'_> {
         let (toolset, limits) = (self.setup.toolset, &self.grounds.limits);
         let tools = SessionTools::of(toolset, self.disabled(), limits);
-        tools.opened_with(&self.setup.options).with_escalation(self.latitude().offered())
+        let tools = tools.opened_with(&self.setup.options).with_offers(self.offers());
+        tools.with_escalation(self.latitude().offered())
     }
 
     /// Its calls.

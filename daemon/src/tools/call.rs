@@ -18,7 +18,7 @@ use crate::toolset::render::{Facts, append_loop};
 use crate::toolset::{Repetition, ToolKind};
 
 use super::news::News;
-use super::{bash, files, search, tasks};
+use super::{bash, files, people, search, tasks};
 
 /// The connection that a call came by. It may be an operator's, and another than that of the session's client.
 pub(super) type Caller = Arc<Connection>;
@@ -81,6 +81,13 @@ async fn run(
                 ToolKind::TaskKill => tasks::kill(session, arguments, report).await,
                 ToolKind::TaskList => tasks::list(session, arguments).await,
                 ToolKind::TaskInput => tasks::input(session, &call, arguments, report).await,
+                ToolKind::AskUser => {
+                    Ok(people::ask(session, &call, caller, arguments, report).await)
+                }
+                ToolKind::ExitPlanMode => {
+                    Ok(people::exit_plan_mode(session, &call, caller, arguments, report).await)
+                }
+                ToolKind::TodoWrite => Ok(people::write_todos(session, arguments, report).await),
             };
             answer.unwrap_or_else(|fault| Answer::refused(toolset.error(&fault.to_string())))
         }

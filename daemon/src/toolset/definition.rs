@@ -10,7 +10,7 @@ use super::options::SessionOption;
 use super::parameter::Parameter;
 use super::tool::ToolKind;
 use super::variables::Variable;
-use super::wording::{CommandRules, LoopDetector, ResultCap};
+use super::wording::{AnswerForm, CommandRules, LoopDetector, ResultCap};
 use super::{dsh, glrs, minimal, standard};
 use crate::approval::Choices;
 use crate::exec::spec::Streams;
@@ -42,6 +42,8 @@ pub(crate) struct Toolset {
     pub(crate) output: OutputRules,
     /// What a person who is asked may answer.
     pub(crate) approvals: Choices,
+    /// How the answers to questions are told.
+    pub(crate) answers: AnswerForm,
     /// The cap on what any of its tools answers.
     pub(crate) cap: ResultCap,
     /// Whether repeated calls are told unless a session says otherwise.
@@ -236,6 +238,11 @@ impl Toolset {
                 grace: limits.kill_grace,
             },
         }
+    }
+
+    /// Whether it has a tool that asks a person.
+    pub(crate) fn asks(&self) -> bool {
+        self.tools.iter().any(|rules| rules.kind == ToolKind::AskUser)
     }
 
     /// A text that is flagged `isError`, as this toolset words it.

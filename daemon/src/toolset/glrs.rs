@@ -11,10 +11,11 @@ use super::definition::{
 };
 use super::options::SessionOption;
 use super::parameter::COMMAND;
+use super::parameter::people::PLAIN_QUESTIONS;
 use super::tool::ToolKind;
 use super::wording::{
-    CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, ResultCap,
-    Shell, Silence, StatusLine,
+    AnswerForm, CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector,
+    ResultCap, Shell, Silence, StatusLine,
 };
 use crate::approval::Choices;
 use crate::exec::spec::Streams;
@@ -25,7 +26,14 @@ const TIMEOUT: Duration = Duration::from_millis(600_000);
 /// The toolset.
 pub(super) static TOOLSET: Toolset = Toolset {
     name: ToolsetName::Glrs,
-    tools: &[ToolRules { kind: ToolKind::Bash, name: "bash", parameters: &[COMMAND.required()] }],
+    tools: &[
+        ToolRules { kind: ToolKind::Bash, name: "bash", parameters: &[COMMAND.required()] },
+        ToolRules {
+            kind: ToolKind::AskUser,
+            name: "ask_user",
+            parameters: &[PLAIN_QUESTIONS.required()],
+        },
+    ],
     unknown: UnknownArguments::Ignore,
     options: &[SessionOption::ToolTimeout],
     times: TimeRules::Own(CallTimes {
@@ -47,6 +55,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
     output: OutputRules::VERBATIM,
     files: FileRules::WITHOUT_TOOLS,
     approvals: Choices::ForSessionToo,
+    answers: AnswerForm::Lines,
     cap: ResultCap::Characters(30_000, CutLine::Truncated),
     loops: LoopDetector::Off,
     listed_denials: 0,

@@ -13,8 +13,8 @@ use super::options::SessionOption;
 use super::parameter::COMMAND;
 use super::tool::ToolKind;
 use super::wording::{
-    CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, ResultCap,
-    Shell, Silence, StatusLine,
+    AnswerForm, CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector,
+    ResultCap, Shell, Silence, StatusLine,
 };
 use crate::approval::Choices;
 use crate::exec::spec::Streams;
@@ -47,6 +47,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
     output: OutputRules::VERBATIM,
     files: FileRules::WITHOUT_TOOLS,
     approvals: Choices::ForSessionToo,
+    answers: AnswerForm::Lines,
     cap: ResultCap::Characters(8_000, CutLine::OutputTruncated),
     loops: LoopDetector::On,
     listed_denials: 0,

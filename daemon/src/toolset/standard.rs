@@ -13,14 +13,15 @@ use super::parameter::files::{
     INCLUDE_IGNORED, LINES, MAX_FILES, MAX_MATCHES, MULTILINE, NAMES, NEW_STRING, OLD_STRING,
     OUTPUT_MODE, PATTERN, REPLACE_ALL, ROOT,
 };
+use super::parameter::people::{PLAN, QUESTIONS, TODOS};
 use super::parameter::{
     COMMAND, DESCRIPTION, EOF, JUSTIFICATION, OFFSET, REASON, RUN_IN_BACKGROUND,
     SANDBOX_PERMISSIONS, STDIN, TAIL_LINES, TASK_ID, TEXT, TIMEOUT_MS, TTY, WAIT, WAIT_MS, WORKDIR,
 };
 use super::tool::ToolKind;
 use super::wording::{
-    CommandRules, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, ResultCap, Shell,
-    Silence, StatusLine,
+    AnswerForm, CommandRules, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, ResultCap,
+    Shell, Silence, StatusLine,
 };
 use crate::approval::Choices;
 use crate::exec::spec::Streams;
@@ -96,6 +97,21 @@ pub(super) static TOOLSET: Toolset = Toolset {
             name: "task_input",
             parameters: &[TASK_ID.required(), TEXT.required(), EOF],
         },
+        ToolRules {
+            kind: ToolKind::AskUser,
+            name: "ask_user_question",
+            parameters: &[QUESTIONS.required()],
+        },
+        ToolRules {
+            kind: ToolKind::ExitPlanMode,
+            name: "exit_plan_mode",
+            parameters: &[PLAN.required()],
+        },
+        ToolRules {
+            kind: ToolKind::TodoWrite,
+            name: "todo_write",
+            parameters: &[TODOS.required()],
+        },
     ],
     unknown: UnknownArguments::Refuse,
     options: &[],
@@ -128,6 +144,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
                 control characters are left out, and NUL is shown as ␀; the file keeps every byte.",
     },
     approvals: Choices::ForSessionToo,
+    answers: AnswerForm::Json,
     cap: ResultCap::None,
     loops: LoopDetector::On,
     files: FileRules { shown: Shown::Numbered, detail: Detail::Full },
