@@ -14,6 +14,7 @@ mod doctor;
 mod follow;
 pub(crate) mod interrupt;
 mod policy;
+mod question;
 mod run;
 mod session;
 mod sessions;

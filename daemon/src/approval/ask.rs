@@ -157,6 +157,10 @@ pub(crate) async fn ask(
     if session.latitude().approval == Asking::Never && !is_by_session {
         desk.end(&request.id, Ending::Silenced, Actor::Daemon);
     }
+    // The same with plan mode.
+    if session.planning().is_on() && subject.to > Mode::ReadOnly {
+        desk.end(&request.id, Ending::Planning, Actor::Daemon);
+    }
     // Dropped at the end, it waits for no answer any more.
     let mut asking = JoinSet::new();
     for client in clients {
@@ -320,6 +324,7 @@ fn conclude(
         Some(Ending::Withdrawn) => NotAllowed::Withdrawn,
         Some(Ending::Closed) => NotAllowed::Closed,
         Some(Ending::Silenced) => NotAllowed::Silenced,
+        Some(Ending::Planning) => NotAllowed::Planning,
     })
 }
 

@@ -170,15 +170,17 @@ impl Desk {
         }
     }
 
-    /// Nobody is to be asked in this session any more, for a wider mode or by a rule.
-    pub(crate) fn silence(&self, session: &SessionId, by: Actor) {
+    /// What is open of this session ends. Whoever is not to be asked for more is still asked where the session asks before
+    /// whatever it does.
+    pub(crate) fn end_all(&self, session: &SessionId, ending: Ending, by: Actor) {
         let mut open = self.open();
-        let is_silenced = |case: &Case| {
+        let is_ended = |case: &Case| {
             let ApprovalRequest { justification, rule, .. } = &*case.request;
-            case.request.session == *session && (justification.is_some() || rule.is_some())
+            let is_for_more = justification.is_some() || rule.is_some();
+            case.request.session == *session && (ending != Ending::Silenced || is_for_more)
         };
-        while let Some(index) = open.cases.iter().position(is_silenced) {
-            open.end(index, Ending::Silenced, by);
+        while let Some(index) = open.cases.iter().position(is_ended) {
+            open.end(index, ending, by);
         }
     }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::Methods;
 use crate::server::{Body, Connection};
-use crate::toolset::{declarations, format};
+use crate::toolset::{Offers, declarations, format};
 
 impl Methods {
     pub(super) fn tools_list(
@@ -19,7 +19,10 @@ impl Methods {
     ) -> Result<ToolList, RpcError> {
         let session = self.session(&params.session, from)?;
         let shape = params.format.unwrap_or_default();
-        let declared = declarations(session.tools());
+        let declared = declarations(match params.withheld {
+            true => session.tools().with_offers(Offers::ALL),
+            false => session.tools(),
+        });
         Ok(ToolList { tools: declared.iter().map(|tool| format(tool, shape)).collect() })
     }
 

@@ -140,6 +140,7 @@ impl Session {
         mode: Mode,
         request: Request,
     ) -> Result<Answer, FilesError> {
+        self.admit_mode(mode)?;
         if request.only_reads()
             && let Some(answer) = self.read_at_once(mode, &request).await?
         {

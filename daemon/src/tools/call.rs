@@ -18,7 +18,7 @@ use crate::toolset::render::{Facts, append_loop};
 use crate::toolset::{Repetition, ToolKind};
 
 use super::news::News;
-use super::{bash, files, search, tasks};
+use super::{bash, files, people, search, tasks};
 
 /// The connection that a call came by. It may be an operator's, and another than that of the session's client.
 pub(super) type Caller = Arc<Connection>;
@@ -83,6 +83,13 @@ async fn run(
                 ToolKind::TaskKill => tasks::kill(session, arguments, report).await,
                 ToolKind::TaskList => tasks::list(session, arguments).await,
                 ToolKind::TaskInput => tasks::input(session, &call, arguments, report).await,
+                ToolKind::AskUser => {
+                    Ok(people::ask(session, &call, caller, arguments, report).await)
+                }
+                ToolKind::ExitPlanMode => {
+                    Ok(people::exit_plan_mode(session, &call, caller, arguments, report).await)
+                }
+                ToolKind::TodoWrite => Ok(people::write_todos(session, arguments, report).await),
             };
             answer.unwrap_or_else(|fault| Answer::refused(toolset.error(&fault.to_string())))
         }
@@ -238,6 +245,11 @@ impl<'a> Report<'a> {
         let (title, kind, stage) = (tool.to_owned(), EditorKind::Other, Told::Nothing);
         let (locations, content) = (Vec::new(), Vec::new());
         Report { session, call, tool, title, kind, locations, content, stage }
+    }
+
+    /// The name by which the tool was called.
+    pub(super) fn tool(&self) -> &'a str {
+        self.tool
     }
 
     /// The name by which the tool was called.

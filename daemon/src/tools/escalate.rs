@@ -2,8 +2,8 @@
 //! what the settings refuse, what was answered before, on which ground it stands, and only then a person. One answer is to all.
 //!
 //! ```text
-//!  forbidden ─► not wider ─► beyond the ceiling ─► folder gone ─► allowed for the session: runs
-//!                                                  └► rejected before ─► no ground ─► asked ─► runs, or why not
+//!  forbidden ─► not wider ─► plan mode ─► beyond the ceiling ─► folder gone ─► allowed for the session: runs
+//!                                                               └► rejected before ─► no ground ─► asked ─► runs, or why not
 //! ```
 //!
 //! A change of files is worked out between the ceiling and what was answered (`change`): what a person is asked shows it.
@@ -34,6 +34,14 @@ pub(super) enum NotEscalated {
     /// Its arguments.
     #[error(transparent)]
     Arguments(#[from] ArgumentFault),
+    /// The session only plans.
+    #[error(
+        "plan mode is on: nothing runs in {to} before the plan is approved, and nobody is asked for it; nothing ran"
+    )]
+    Planning {
+        /// What was asked for.
+        to: Mode,
+    },
     /// No session on this machine may have it.
     #[error(
         "{to} is beyond this machine's ceiling, {ceiling}, and nobody is asked for it; nothing ran"
@@ -85,7 +93,8 @@ impl NotEscalated {
     /// Whether it was refused before anybody was asked, and not for its arguments.
     const fn is_refusal(&self) -> bool {
         match self {
-            NotEscalated::BeyondCeiling { .. }
+            NotEscalated::Planning { .. }
+            | NotEscalated::BeyondCeiling { .. }
             | NotEscalated::Ungrounded { .. }
             | NotEscalated::NotShown(_) => true,
             NotEscalated::NotAllowed(fault) | NotEscalated::NotAllowedByRule { why: fault, .. } => {
@@ -233,6 +242,9 @@ async fn within(
 pub(super) fn check(session: &Session, wish: &Wish) -> Result<Latitude, NotEscalated> {
     let latitude = session.latitude();
     wish.check_against(latitude.mode)?;
+    if latitude.planning.is_on() {
+        return Err(NotEscalated::Planning { to: wish.mode });
+    }
     if wish.mode > latitude.ceiling {
         let (to, ceiling) = (wish.mode, latitude.ceiling);
         return Err(NotEscalated::BeyondCeiling { to, ceiling });

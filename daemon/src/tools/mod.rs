@@ -4,6 +4,7 @@
 //!  call ──admit──► known: wait for the first one's result
 //!    │ new
 //!    ├─ read, write, edit, grep, glob ── arguments ─ (change: a person may be asked) ─ the session's file worker ─ render
+//!    ├─ questions, a plan ── arguments ─ a person answers ─ render       the to-do list ── arguments ─ render
 //!    ├─ bash ── arguments ─ (escalate: a person may be asked) ─ start ─ follow ─ tails ─ render
 //!    │             └──── a fault is a result ────────┘
 //!    │                              │ cancel ► the whole tree is stopped
@@ -23,6 +24,7 @@ mod change;
 mod escalate;
 mod files;
 mod news;
+mod people;
 mod rejected;
 mod search;
 mod tasks;

@@ -62,6 +62,9 @@ const fn title(kind: ToolKind) -> &'static str {
         ToolKind::TaskKill => "End a background task",
         ToolKind::TaskList => "List background tasks",
         ToolKind::TaskInput => "Send input to a task",
+        ToolKind::AskUser => "Ask the user",
+        ToolKind::ExitPlanMode => "Show the plan",
+        ToolKind::TodoWrite => "Write the to-do list",
     }
 }
 
@@ -78,6 +81,11 @@ const fn annotations(kind: ToolKind) -> Annotations {
         ToolKind::TaskOutput => [true, false, false, false],
         ToolKind::TaskKill => [false, true, true, false],
         ToolKind::TaskList => [true, false, true, false],
+        // It changes nothing but what the user knows, and each time they are asked anew.
+        ToolKind::AskUser => [true, false, false, false],
+        // What it ends may write.
+        ToolKind::ExitPlanMode => [false, false, false, false],
+        ToolKind::TodoWrite => [false, false, true, false],
     };
     Annotations { read_only_hint, destructive_hint, idempotent_hint, open_world_hint }
 }
@@ -113,7 +121,7 @@ mod tests {
     use brattice_policy::Mode;
 
     use super::*;
-    use crate::toolset::{EscalationOffer, Toolset};
+    use crate::toolset::{EscalationOffer, Offer, Offers, Toolset};
 
     const STANDARD: &str = include_str!("testdata/standard.json");
     const DSH: &str = include_str!("testdata/dsh.json");
@@ -122,7 +130,12 @@ mod tests {
 
     fn declared(name: ToolsetName, disabled: &[&str]) -> Vec<Tool> {
         let disabled: Vec<String> = disabled.iter().map(|name| (*name).to_owned()).collect();
-        declarations(SessionTools::of(Toolset::of(name), &disabled, &Limits::default()))
+        declarations(tools(name, &disabled))
+    }
+
+    /// The tools of a session whose state offers all there are.
+    fn tools(name: ToolsetName, disabled: &[String]) -> SessionTools<'_> {
+        SessionTools::of(Toolset::of(name), disabled, &Limits::default()).with_offers(Offers::ALL)
     }
 
     fn tool(toolset: ToolsetName, name: &str) -> Tool {
@@ -169,8 +182,7 @@ mod tests {
                     assert_eq!(was.is_some(), can_ask, "{tool}: {gone}");
                 }
             }
-            let tools = SessionTools::of(Toolset::of(name), &[], &Limits::default())
-                .with_escalation(EscalationOffer::Withheld);
+            let tools = tools(name, &[]).with_escalation(EscalationOffer::Withheld);
             let declared = declarations(tools);
             for Tool { name, description, .. } in &declared {
                 let can_ask = ["bash", "write", "edit"].contains(&name.as_str());
@@ -238,13 +250,34 @@ mod tests {
                 "task_output",
                 "task_kill",
                 "task_list",
-                "task_input"
+                "task_input",
+                "ask_user_question",
+                "exit_plan_mode",
+                "todo_write"
             ]
         );
         assert_eq!(
-            names(ToolsetName::Dsh, &["task_list"]),
-            ["bash", "edit", "read", "task_kill", "task_output", "write"]
+            names(ToolsetName::Dsh, &["task_list", "ask_user_question", "todo_write"]),
+            ["bash", "edit", "exit_plan_mode", "read", "task_kill", "task_output", "write"]
         );
+    }
+
+    #[test]
+    fn what_takes_a_state_is_declared_in_it_only() {
+        let declared = |name, plan, questions| -> Vec<&str> {
+            let all = ["ask_user", "ask_user_question", "exit_plan_mode"];
+            let tools = tools(name, &[]).with_offers(Offers { plan, questions });
+            let declared = declarations(tools);
+            all.into_iter().filter(|name| declared.iter().any(|tool| tool.name == *name)).collect()
+        };
+        let (offered, withheld) = (Offer::Offered, Offer::Withheld);
+        for name in [ToolsetName::Standard, ToolsetName::Dsh] {
+            assert_eq!(declared(name, offered, withheld), ["exit_plan_mode"]);
+            assert_eq!(declared(name, withheld, offered), ["ask_user_question"]);
+            assert_eq!(declared(name, withheld, withheld), [""; 0]);
+        }
+        assert_eq!(declared(ToolsetName::Glrs, offered, offered), ["ask_user"]);
+        assert_eq!(declared(ToolsetName::Minimal, offered, offered), [""; 0]);
     }
 
     #[test]
@@ -274,8 +307,10 @@ mod tests {
             })
             .collect();
         let expected = [
+            ("ask_user_question", [true, false, false, false]),
             ("bash", [false, true, false, true]),
             ("edit", [false, true, false, false]),
+            ("exit_plan_mode", [false; 4]),
             ("glob", [true, false, true, false]),
             ("grep", [true, false, true, false]),
             ("read", [true, false, true, false]),
@@ -283,6 +318,7 @@ mod tests {
             ("task_kill", [false, true, true, false]),
             ("task_list", [true, false, true, false]),
             ("task_output", [true, false, false, false]),
+            ("todo_write", [false, false, true, false]),
             ("write", [false, true, true, false]),
         ];
         assert_eq!(hints, expected.map(|(name, hints)| (name.to_owned(), hints)).into());

@@ -11,7 +11,7 @@ use super::options::SessionOption;
 use super::parameter::Parameter;
 use super::tool::ToolKind;
 use super::variables::Variable;
-use super::wording::{CommandRules, LoopDetector, Rejection, ResultCap};
+use super::wording::{AnswerForm, CommandRules, LoopDetector, Rejection, ResultCap};
 use super::{dsh, glrs, minimal, standard};
 use crate::approval::Choices;
 use crate::exec::spec::Streams;
@@ -45,6 +45,8 @@ pub(crate) struct Toolset {
     pub(crate) approvals: Choices,
     /// How a rejection is told.
     pub(crate) rejection: Rejection,
+    /// How the answers to questions are told.
+    pub(crate) answers: AnswerForm,
     /// The cap on what any of its tools answers.
     pub(crate) cap: ResultCap,
     /// Whether repeated calls are told unless a session says otherwise.
@@ -215,6 +217,11 @@ impl Toolset {
                 grace: limits.kill_grace,
             },
         }
+    }
+
+    /// Whether it has a tool that asks a person.
+    pub(crate) fn asks(&self) -> bool {
+        self.tools.iter().any(|rules| rules.kind == ToolKind::AskUser)
     }
 
     /// A text that is flagged `isError`, as this toolset words it.

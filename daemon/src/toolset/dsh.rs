@@ -18,6 +18,7 @@ use super::options::SessionOption;
 use super::parameter::files::{
     CONTENT, FILE_PATH, FIRST_LINE, LINES, NEW_STRING, OLD_STRING, REPLACE_ALL,
 };
+use super::parameter::people::{PLAN, QUESTIONS, TODOS};
 use super::parameter::{
     COMMAND, DESCRIPTION, JUSTIFICATION, REASON, RUN_IN_BACKGROUND, SANDBOX_PERMISSIONS, TASK_ID,
     TIMEOUT_MS, WAIT, WAIT_MS, WORKDIR,
@@ -25,7 +26,7 @@ use super::parameter::{
 use super::tool::ToolKind;
 use super::variables::{Variable, VariableValue};
 use super::wording::{
-    CommandRules, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, Rejection, ResultCap,
+    AnswerForm, CommandRules, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, Rejection, ResultCap,
     Shell, Silence, StatusLine,
 };
 use crate::approval::Choices;
@@ -35,6 +36,11 @@ use crate::exec::spec::Streams;
 pub(super) static TOOLSET: Toolset = Toolset {
     name: ToolsetName::Dsh,
     tools: &[
+        ToolRules {
+            kind: ToolKind::AskUser,
+            name: "ask_user_question",
+            parameters: &[QUESTIONS.required()],
+        },
         ToolRules {
             kind: ToolKind::Bash,
             name: "bash",
@@ -61,6 +67,11 @@ pub(super) static TOOLSET: Toolset = Toolset {
             ],
         },
         ToolRules {
+            kind: ToolKind::ExitPlanMode,
+            name: "exit_plan_mode",
+            parameters: &[PLAN.required()],
+        },
+        ToolRules {
             kind: ToolKind::Read,
             name: "read",
             parameters: &[FILE_PATH.required(), FIRST_LINE, LINES],
@@ -75,6 +86,11 @@ pub(super) static TOOLSET: Toolset = Toolset {
             kind: ToolKind::TaskOutput,
             name: "task_output",
             parameters: &[TASK_ID.required(), WAIT, WAIT_MS],
+        },
+        ToolRules {
+            kind: ToolKind::TodoWrite,
+            name: "todo_write",
+            parameters: &[TODOS.required()],
         },
         ToolRules {
             kind: ToolKind::Write,
@@ -118,6 +134,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
     output: OutputRules::VERBATIM,
     approvals: Choices::OnceOrNot,
     rejection: Rejection::Sentence,
+    answers: AnswerForm::Json,
     cap: ResultCap::None,
     loops: LoopDetector::Off,
     files: FileRules {

@@ -17,9 +17,10 @@ use super::parameter::files::{
     CONTENT, FILES_IN_TURN, FIXED_STRING, GLOB, IGNORE_CASE, INCLUDE_IGNORED, MAX_FILES,
     MAX_MATCHES, NAMES, PATH, PATTERN, ROOT,
 };
+use super::parameter::people::PLAIN_QUESTIONS;
 use super::tool::ToolKind;
 use super::wording::{
-    CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, Rejection,
+    AnswerForm, CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, Rejection,
     ResultCap, Shell, Silence, StatusLine,
 };
 use crate::approval::Choices;
@@ -58,6 +59,11 @@ pub(super) static TOOLSET: Toolset = Toolset {
             name: "glob",
             parameters: &[NAMES.required(), ROOT, INCLUDE_IGNORED, MAX_FILES],
         },
+        ToolRules {
+            kind: ToolKind::AskUser,
+            name: "ask_user",
+            parameters: &[PLAIN_QUESTIONS.required()],
+        },
     ],
     unknown: UnknownArguments::Ignore,
     options: &[SessionOption::ToolTimeout],
@@ -90,6 +96,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
     },
     approvals: Choices::ForSessionToo,
     rejection: Rejection::Sentence,
+    answers: AnswerForm::Lines,
     cap: ResultCap::Characters(30_000, CutLine::Truncated),
     loops: LoopDetector::Off,
     listed_denials: 0,

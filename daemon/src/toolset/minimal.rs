@@ -16,7 +16,7 @@ use super::parameter::COMMAND;
 use super::parameter::files::{CONTENT, DRY_RUN_OF_ONE, EDITS, END, NUMBERED, PATH, START};
 use super::tool::ToolKind;
 use super::wording::{
-    CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, Rejection,
+    AnswerForm, CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, Rejection,
     ResultCap, Shell, Silence, StatusLine,
 };
 use crate::approval::Choices;
@@ -82,6 +82,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
     },
     approvals: Choices::ForSessionToo,
     rejection: Rejection::Bracketed,
+    answers: AnswerForm::Lines,
     cap: ResultCap::Characters(8_000, CutLine::OutputTruncated),
     loops: LoopDetector::On,
     listed_denials: 0,

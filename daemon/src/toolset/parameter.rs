@@ -46,6 +46,12 @@ pub(crate) enum ParameterKind {
     FileEdits,
     /// Edits of one file.
     Edits,
+    /// Questions with ids.
+    Questions,
+    /// Questions of a text and options.
+    PlainQuestions,
+    /// A to-do list.
+    Todos,
 }
 
 /// Whether a call must have an argument.
@@ -90,6 +96,9 @@ impl ParameterKind {
             ParameterKind::Word(words) => json!({"type": "string", "enum": words}),
             ParameterKind::FileEdits => file_edits(),
             ParameterKind::Edits => edits(),
+            ParameterKind::Questions => people::questions(),
+            ParameterKind::PlainQuestions => people::plain_questions(),
+            ParameterKind::Todos => people::todos(),
         }
     }
 }
@@ -126,6 +135,8 @@ fn edits() -> Value {
 
 /// The parameters of the tools for files and for searches.
 pub(super) mod files;
+/// Those of the tools that have to do with people.
+pub(super) mod people;
 
 /// The command.
 pub(super) const COMMAND: Parameter = Parameter::optional(

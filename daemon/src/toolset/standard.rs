@@ -16,13 +16,14 @@ use super::parameter::files::{
     INCLUDE_IGNORED, LINES, MAX_FILES, MAX_MATCHES, MULTILINE, NAMES, NEW_STRING, OLD_STRING,
     OUTPUT_MODE, PATTERN, REPLACE_ALL, ROOT,
 };
+use super::parameter::people::{PLAN, QUESTIONS, TODOS};
 use super::parameter::{
     COMMAND, DESCRIPTION, EOF, JUSTIFICATION, OFFSET, REASON, RUN_IN_BACKGROUND,
     SANDBOX_PERMISSIONS, STDIN, TAIL_LINES, TASK_ID, TEXT, TIMEOUT_MS, TTY, WAIT, WAIT_MS, WORKDIR,
 };
 use super::tool::ToolKind;
 use super::wording::{
-    CommandRules, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, Rejection, ResultCap,
+    AnswerForm, CommandRules, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, Rejection, ResultCap,
     Shell, Silence, StatusLine,
 };
 use crate::approval::Choices;
@@ -113,6 +114,21 @@ pub(super) static TOOLSET: Toolset = Toolset {
             name: "task_input",
             parameters: &[TASK_ID.required(), TEXT.required(), EOF],
         },
+        ToolRules {
+            kind: ToolKind::AskUser,
+            name: "ask_user_question",
+            parameters: &[QUESTIONS.required()],
+        },
+        ToolRules {
+            kind: ToolKind::ExitPlanMode,
+            name: "exit_plan_mode",
+            parameters: &[PLAN.required()],
+        },
+        ToolRules {
+            kind: ToolKind::TodoWrite,
+            name: "todo_write",
+            parameters: &[TODOS.required()],
+        },
     ],
     unknown: UnknownArguments::Refuse,
     options: &[],
@@ -146,6 +162,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
     },
     approvals: Choices::ForSessionToo,
     rejection: Rejection::Sentence,
+    answers: AnswerForm::Json,
     cap: ResultCap::None,
     loops: LoopDetector::On,
     files: FileRules {

@@ -39,6 +39,12 @@ pub(crate) enum ToolKind {
     TaskList,
     /// Writes to a task's standard input.
     TaskInput,
+    /// Asks a person questions.
+    AskUser,
+    /// Shows a person a plan, for plan mode to end.
+    ExitPlanMode,
+    /// Replaces the to-do list.
+    TodoWrite,
 }
 
 impl ToolKind {
@@ -49,6 +55,8 @@ impl ToolKind {
             ToolKind::Read | ToolKind::TaskOutput | ToolKind::TaskList => EditorKind::Read,
             ToolKind::Write | ToolKind::Edit => EditorKind::Edit,
             ToolKind::Grep | ToolKind::Glob => EditorKind::Search,
+            ToolKind::ExitPlanMode | ToolKind::TodoWrite => EditorKind::Think,
+            ToolKind::AskUser => EditorKind::Other,
         }
     }
 
@@ -62,7 +70,10 @@ impl ToolKind {
             | ToolKind::Grep
             | ToolKind::Glob
             | ToolKind::TaskKill
-            | ToolKind::TaskInput => Repetition::Loop,
+            | ToolKind::TaskInput
+            | ToolKind::AskUser
+            | ToolKind::ExitPlanMode
+            | ToolKind::TodoWrite => Repetition::Loop,
             ToolKind::TaskOutput | ToolKind::TaskList => Repetition::Expected,
         }
     }
@@ -101,6 +112,37 @@ pub(crate) enum EscalationOffer {
     Withheld,
 }
 
+/// Whether a tool that takes a certain state is declared just then. It can be called in any, and says what is missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Offer {
+    /// It is.
+    Offered,
+    /// It is not.
+    #[default]
+    Withheld,
+}
+
+impl Offer {
+    /// One that depends on this.
+    pub(crate) const fn when(is_so: bool) -> Self {
+        if is_so { Offer::Offered } else { Offer::Withheld }
+    }
+}
+
+/// What the state of a session offers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Offers {
+    /// Plan mode is on, so that it can be left.
+    pub(crate) plan: Offer,
+    /// Somebody can answer questions.
+    pub(crate) questions: Offer,
+}
+
+impl Offers {
+    /// Whatever the state is.
+    pub(crate) const ALL: Offers = Offers { plan: Offer::Offered, questions: Offer::Offered };
+}
+
 /// A call's tool that the session does not declare.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown tool `{name}`: expected one of {declared}")]
@@ -118,6 +160,7 @@ pub(crate) struct SessionTools<'a> {
     disabled: &'a [String],
     times: CallTimes,
     escalation: EscalationOffer,
+    offers: Offers,
     cap: ResultCap,
     loops: LoopDetector,
     edit_tools: bool,
@@ -134,8 +177,14 @@ impl<'a> SessionTools<'a> {
             true => AskRule::default(),
             false => AskRule::Never,
         };
-        let edit_tools = toolset.files.declared == Declared::Always;
-        SessionTools { toolset, disabled, times, escalation, cap, loops, edit_tools, asks }
+        let (offers, edit_tools) =
+            (Offers::default(), toolset.files.declared == Declared::Always);
+        SessionTools { toolset, disabled, times, escalation, offers, cap, loops, edit_tools, asks }
+    }
+
+    /// The same in a session whose state offers this.
+    pub(crate) const fn with_offers(self, offers: Offers) -> Self {
+        SessionTools { offers, ..self }
     }
 
     /// The same in a session that may ask for more, or may not.
@@ -206,12 +255,12 @@ impl<'a> SessionTools<'a> {
         }
     }
 
-    /// The tool of that name among those that the session declares.
+    /// The tool of that name, among those that the session declares in some state.
     ///
     /// # Errors
     /// There is none; the fault names those there are.
     pub(crate) fn find(self, name: &str) -> Result<ToolKind, UnknownTool> {
-        self.rules().find(|rules| rules.name == name).map(|rules| rules.kind).ok_or_else(|| {
+        self.enabled().find(|rules| rules.name == name).map(|rules| rules.kind).ok_or_else(|| {
             let declared: Vec<_> = self.rules().map(|rules| format!("`{}`", rules.name)).collect();
             UnknownTool {
                 name: name.chars().take(REPEATED_CHARS).collect(),
@@ -232,7 +281,7 @@ impl<'a> SessionTools<'a> {
 
     /// What the tool takes in this session, in the order in which it is told.
     pub(super) fn parameters(self, kind: ToolKind) -> Vec<&'static Parameter> {
-        let rules = self.rules().find(|rules| rules.kind == kind);
+        let rules = self.enabled().find(|rules| rules.kind == kind);
         let parameters = rules.map_or(&[] as &[Parameter], |rules| rules.parameters);
         let is_taken = |parameter: &&Parameter| match parameter.name {
             name if name == RUN_IN_BACKGROUND.name => self.background() == Background::Offered,
@@ -244,19 +293,23 @@ impl<'a> SessionTools<'a> {
         parameters.iter().filter(is_taken).collect()
     }
 
-    /// The tools, in the order of declaration.
+    /// The tools that are declared, in the order of declaration.
     pub(super) fn rules(self) -> impl Iterator<Item = &'static ToolRules> {
+        let is_offered = move |rules: &&ToolRules| match rules.kind {
+            ToolKind::AskUser => self.offers.questions == Offer::Offered,
+            ToolKind::ExitPlanMode => self.offers.plan == Offer::Offered,
+            _ => true,
+        };
+        self.enabled().filter(is_offered)
+    }
+
+    /// All that the session has and does not disable.
+    fn enabled(self) -> impl Iterator<Item = &'static ToolRules> {
         let is_disabled =
             move |rules: &&ToolRules| self.disabled.iter().any(|name| name == rules.name);
         let is_left_out = move |rules: &&ToolRules| match rules.kind {
             ToolKind::Read | ToolKind::Write | ToolKind::Edit => !self.edit_tools,
-            ToolKind::Bash
-            | ToolKind::Grep
-            | ToolKind::Glob
-            | ToolKind::TaskOutput
-            | ToolKind::TaskKill
-            | ToolKind::TaskList
-            | ToolKind::TaskInput => false,
+            _ => false,
         };
         let tools = self.toolset.tools.iter();
         tools.filter(move |rules| !is_disabled(rules) && !is_left_out(rules))
@@ -283,7 +336,7 @@ mod tests {
         assert_eq!(
             find(ToolsetName::Dsh, &[], "task_input"),
             Err("unknown tool `task_input`: expected one of `bash`, `edit`, `read`, `task_kill`, `task_list`, \
-                 `task_output`, `write`"
+                 `task_output`, `todo_write`, `write`"
                 .to_owned())
         );
         let others = [
@@ -308,6 +361,9 @@ mod tests {
             "task_kill",
             "task_list",
             "task_input",
+            "ask_user_question",
+            "exit_plan_mode",
+            "todo_write",
         ];
         assert_eq!(
             find(ToolsetName::Standard, &all, "bash"),

@@ -3,6 +3,7 @@
 
 mod bash;
 mod files;
+mod people;
 mod result;
 mod tasks;
 
@@ -21,6 +22,9 @@ pub(super) fn description(tools: SessionTools<'_>, kind: ToolKind) -> String {
         ToolKind::TaskKill => tasks::task_kill(tools),
         ToolKind::TaskList => tasks::task_list(tools),
         ToolKind::TaskInput => tasks::task_input(),
+        ToolKind::AskUser => people::ask_user(tools),
+        ToolKind::ExitPlanMode => people::exit_plan_mode(),
+        ToolKind::TodoWrite => people::todo_write(tools),
     }
 }
 

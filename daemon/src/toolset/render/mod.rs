@@ -9,6 +9,7 @@
 //!  TaskSummary ──▶ task_list ──▶ text              task_words ──▶ text
 //!  Reading ──▶ reading ──▶ text       Written, Edited ──▶ files ──▶ text, diffs ──▶ editors and people who are asked
 //!  Found, Listed ──▶ search ──▶ text  faults ──▶ refused ──▶ text
+//!  Question, Answer, Todo ──▶ people ──▶ text
 //! ```
 //!
 //! Caps are applied by `decode` and `capped`, before anything else; closing lines are added last, so that they always survive.
@@ -28,6 +29,7 @@ mod facts;
 mod files;
 mod lines;
 mod outcome;
+mod people;
 mod prompt;
 mod reading;
 mod refused;
@@ -47,11 +49,14 @@ pub(crate) use characters::{CharacterCount, StreamLength};
 pub(crate) use command::{
     CallFate, CommandText, Rendered, render_command, render_not_run, render_rejected,
 };
-pub(crate) use denied::{DeniedText, Escalation, Refusal, facts};
+pub(crate) use denied::{DeniedText, Escalation, Refusal, facts, hint};
 pub(crate) use diffs::{Before, ChangedFile, editor_diffs, whole_diffs};
 pub(crate) use facts::Facts;
 pub(crate) use files::{render_edited, render_written, shown_path};
 pub(crate) use outcome::unshown_outcome;
+pub(crate) use people::{
+    approved, not_approved, question_facts, render_answers, render_todos, unanswered,
+};
 pub(crate) use reading::{caps, render_read};
 pub(crate) use refused::{Unread, edit_fault_words, fault_words, render_refused, unread_words};
 pub(crate) use search::{Searched, render_found, render_listed};
