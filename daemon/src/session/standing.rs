@@ -69,11 +69,6 @@ impl Session {
         }
     }
 
-    /// The mode that it has when it does not plan. What was interrupted is put in order in it, for that is nobody's plan.
-    pub(super) fn own_mode(&self) -> Mode {
-        self.standing().mode.min(self.ceiling().mode)
-    }
-
     /// The layers of another mode, as this machine has them.
     fn layers_in(&self, mode: Mode) -> Arc<LayerReport> {
         Arc::new(machine().report_for(&self.setup.profile.with_mode(mode), &[]))

@@ -252,11 +252,6 @@ impl<'a> Report<'a> {
         self.tool
     }
 
-    /// The name by which the tool was called.
-    pub(super) fn tool(&self) -> &'a str {
-        self.tool
-    }
-
     /// It begins to work on these files, the first of them at that line.
     pub(super) fn begins(&mut self, paths: &[PathBuf], line: Option<u64>) {
         let location = |(number, path): (usize, &PathBuf)| Location {

@@ -3,6 +3,7 @@
 use super::escalate::NotEscalated;
 use crate::approval::NotAllowed;
 use crate::fault::chain;
+use crate::toolset::render::{Escalation, Refusal, hint};
 use crate::toolset::{Rejection, Toolset};
 
 /// What a person said no to.
@@ -57,6 +58,11 @@ fn refusal(fault: &NotEscalated) -> String {
         NotEscalated::BeyondCeiling { to, ceiling } => format!(
             "{to} is beyond this machine's ceiling, {ceiling}, and nobody is asked for it; nothing was written"
         ),
+        NotEscalated::Planning { to } => format!(
+            "plan mode is on: nothing is written in {to} before the plan is approved, and nobody is asked for it; nothing was \
+             written\n{}",
+            hint(Escalation::Final(Refusal::PlanMode))
+        ),
         NotEscalated::Ungrounded { to } => format!(
             "the sandbox has refused nothing at this path that {to} would allow: make the change first, without \
              `sandbox_permissions`, and ask once it was denied; nothing was written"
@@ -106,6 +112,7 @@ fn not_allowed(why: &NotAllowed) -> String {
         NotAllowed::Withdrawn => {
             "the call was cancelled before its approval was answered".to_owned()
         }
+        NotAllowed::Planning => "plan mode began before the approval was answered".to_owned(),
         NotAllowed::Closed => {
             "the session or the daemon ended before the approval was answered".to_owned()
         }

@@ -20,8 +20,8 @@ use super::parameter::files::{
 use super::parameter::people::PLAIN_QUESTIONS;
 use super::tool::ToolKind;
 use super::wording::{
-    AnswerForm, CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, Rejection,
-    ResultCap, Shell, Silence, StatusLine,
+    AnswerForm, CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector,
+    Rejection, ResultCap, Shell, Silence, StatusLine,
 };
 use crate::approval::Choices;
 use crate::exec::spec::Streams;

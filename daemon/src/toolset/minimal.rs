@@ -16,8 +16,8 @@ use super::parameter::COMMAND;
 use super::parameter::files::{CONTENT, DRY_RUN_OF_ONE, EDITS, END, NUMBERED, PATH, START};
 use super::tool::ToolKind;
 use super::wording::{
-    AnswerForm, CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, Rejection,
-    ResultCap, Shell, Silence, StatusLine,
+    AnswerForm, CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector,
+    Rejection, ResultCap, Shell, Silence, StatusLine,
 };
 use crate::approval::Choices;
 use crate::exec::spec::Streams;

@@ -23,8 +23,8 @@ use super::parameter::{
 };
 use super::tool::ToolKind;
 use super::wording::{
-    AnswerForm, CommandRules, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, Rejection, ResultCap,
-    Shell, Silence, StatusLine,
+    AnswerForm, CommandRules, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, Rejection,
+    ResultCap, Shell, Silence, StatusLine,
 };
 use crate::approval::Choices;
 use crate::exec::spec::Streams;

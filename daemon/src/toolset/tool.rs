@@ -177,8 +177,7 @@ impl<'a> SessionTools<'a> {
             true => AskRule::default(),
             false => AskRule::Never,
         };
-        let (offers, edit_tools) =
-            (Offers::default(), toolset.files.declared == Declared::Always);
+        let (offers, edit_tools) = (Offers::default(), toolset.files.declared == Declared::Always);
         SessionTools { toolset, disabled, times, escalation, offers, cap, loops, edit_tools, asks }
     }
 

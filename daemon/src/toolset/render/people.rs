@@ -34,7 +34,7 @@ pub(crate) fn render_answers(
                 let question = questions.iter().find(|question| question.id == answer.id)?;
                 Some(format!("Q: {}\nA: {}", question.question, answer_line(answer)))
             });
-            capped(tools, pairs.collect::<Vec<_>>().join("\n"))
+            capped(tools.cap(), pairs.collect::<Vec<_>>().join("\n"))
         }
     }
 }
