@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::watched::watched;
 use crate::exec::spec::Stdin;
-use crate::exec::terminal::{self, Line};
+use crate::exec::terminal::{self, Line, Size};
 
 /// Chunks that wait. A further one waits in its caller, which is a request of a client: at most 64 of those.
 const QUEUE: usize = 4;
@@ -45,8 +45,12 @@ struct Chunk {
 }
 
 /// The handle on a task's input.
-#[derive(Clone, Debug)]
-pub(super) struct Input(mpsc::Sender<Chunk>);
+#[derive(Debug)]
+pub(super) struct Input {
+    chunks: mpsc::Sender<Chunk>,
+    /// The terminal, where it is one.
+    terminal: Option<OwnedFd>,
+}
 
 impl Input {
     /// Takes the writing end of the pipe, or the terminal. `closed` is called once no more goes into a pipe.
@@ -56,16 +60,22 @@ impl Input {
         closed: impl FnOnce() + Send + 'static,
     ) -> std::io::Result<Self> {
         rustix::io::ioctl_fionbio(&fd, true)?;
+        let terminal = (kind == Stdin::Terminal).then(|| fd.try_clone()).transpose()?;
         let sink = watched(fd, Interest::WRITABLE)?;
         let (chunks, queue) = mpsc::channel(QUEUE);
         tokio::spawn(write(sink, kind, queue, closed));
-        Ok(Input(chunks))
+        Ok(Input { chunks, terminal })
+    }
+
+    /// Gives a terminal another size, at once. Whether there is one.
+    pub(super) fn resize(&self, size: Size) -> bool {
+        self.terminal.as_ref().is_some_and(|master| terminal::resize(master, size).is_ok())
     }
 
     /// Returns once the pipe has taken all of the data.
     pub(super) async fn write(&self, data: Vec<u8>, end: InputEnd) -> Result<(), InputError> {
         let (taken, answer) = oneshot::channel();
-        self.0.send(Chunk { data, end, taken }).await.map_err(|_| InputError::Closed)?;
+        self.chunks.send(Chunk { data, end, taken }).await.map_err(|_| InputError::Closed)?;
         answer.await.unwrap_or(Err(InputError::Closed))
     }
 }

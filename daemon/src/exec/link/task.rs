@@ -23,6 +23,7 @@ use crate::exec::record::{self, Ended};
 use crate::exec::spec::{
     Chunk, Placement, Progress, Stdin, TaskEnd, TaskFacts, Timestamp, Urgency,
 };
+use crate::exec::terminal::Size;
 use crate::regular;
 
 /// Spools that came with a message; one for which there was no room has no descriptor.
@@ -146,7 +147,11 @@ impl TaskHandle {
 
     /// Sets the size of its terminal, if it has one.
     pub(crate) fn resize(&self, rows: u16, cols: u16) {
-        self.0.post.resize(self.id(), (rows, cols));
+        // Done by who answers, where that is possible: what is typed next comes after it.
+        let is_done = self.0.input.get().is_some_and(|input| input.resize(Size { rows, cols }));
+        if !is_done {
+            self.0.post.resize(self.id(), (rows, cols));
+        }
     }
 
     /// How the task ended, if it has.
