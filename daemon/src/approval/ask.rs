@@ -32,7 +32,7 @@ pub(crate) struct Question {
     /// What it is about.
     pub(crate) subject: Subject,
     /// The tool's name.
-    pub(crate) tool: &'static str,
+    pub(crate) tool: String,
     /// The call in one line.
     pub(crate) title: String,
     /// Why it is asked.
@@ -182,7 +182,7 @@ fn request(
         id: ApprovalId::new(uuid::Uuid::now_v7().to_string()),
         session: session.id().clone(),
         call: call.clone(),
-        tool: tool.to_owned(),
+        tool,
         title,
         kind: "execute".to_owned(),
         command: Some(subject.command),

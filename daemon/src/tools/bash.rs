@@ -59,7 +59,7 @@ pub(super) async fn run(
         Folder::Cwd => session.working_directory(workdir.as_deref()),
         Folder::Workspace => session.workspace().to_owned(),
     };
-    let asking = Asking { command: &command, cwd: &cwd, title: &title };
+    let asking = Asking { tool: report.tool(), command: &command, cwd: &cwd, title: &title };
     let authorised = authorise(session, call, caller, asking, wish).await;
     let Authorised { authority, cwd, escalated_from } = match authorised {
         Ok(authorised) => authorised,

@@ -236,6 +236,11 @@ impl<'a> Report<'a> {
         Report { session, call, tool, title, kind, locations: Vec::new(), stage }
     }
 
+    /// The name by which the tool was called.
+    pub(super) fn tool(&self) -> &'a str {
+        self.tool
+    }
+
     /// It begins to work on these files, the first of them at that line.
     pub(super) fn begins(&mut self, paths: &[PathBuf], line: Option<u64>) {
         let location = |(number, path): (usize, &PathBuf)| Location {

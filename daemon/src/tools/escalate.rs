@@ -17,7 +17,7 @@ use super::call::Caller;
 use crate::approval::{self, Folder, NotAllowed, Permit, Question, Subject, Why};
 use crate::session::{Asked, Authority, RecordedDenial, Ruling, RunningCall, Session, StartError};
 use crate::toolset::render::facts;
-use crate::toolset::{ArgumentFault, ToolKind, Wish};
+use crate::toolset::{ArgumentFault, Wish};
 
 /// Denials that a question shows; how many there are beyond these says nothing more.
 const MOST_SHOWN: usize = 20;
@@ -95,6 +95,8 @@ impl NotEscalated {
 
 /// A call's command.
 pub(super) struct Asking<'a> {
+    /// The tool's name.
+    pub(super) tool: &'a str,
     /// Its text.
     pub(super) command: &'a str,
     /// Where it is to run.
@@ -207,7 +209,7 @@ async fn escalate(
 
 impl Asking<'_> {
     fn question(&self, subject: &Subject, why: Why) -> Question {
-        let (tool, title) = (ToolKind::Bash.name(), self.title.to_owned());
+        let (tool, title) = (self.tool.to_owned(), self.title.to_owned());
         Question { subject: subject.clone(), tool, title, why }
     }
 }

@@ -4,14 +4,14 @@
 use brattice_protocol::tools::{Annotations, Tool, ToolFormat};
 use serde_json::{Map, Value, json};
 
-use super::definition::UnknownArguments;
+use super::definition::{ToolRules, UnknownArguments};
 use super::describe::description;
 use super::parameter::Presence;
 use super::tool::{SessionTools, ToolKind};
 
 /// The declarations of a session's tools, in the toolset's order.
 pub(crate) fn declarations(tools: SessionTools<'_>) -> Vec<Tool> {
-    tools.kinds().map(|kind| declaration(tools, kind)).collect()
+    tools.rules().map(|rules| declaration(tools, rules)).collect()
 }
 
 /// A declaration in the shape that was asked for.
@@ -40,9 +40,9 @@ pub(crate) fn format(tool: &Tool, format: ToolFormat) -> Value {
     }
 }
 
-fn declaration(tools: SessionTools<'_>, kind: ToolKind) -> Tool {
+fn declaration(tools: SessionTools<'_>, &ToolRules { kind, name, .. }: &ToolRules) -> Tool {
     Tool {
-        name: kind.name().to_owned(),
+        name: name.to_owned(),
         title: title(kind).to_owned(),
         description: description(tools, kind),
         input_schema: schema(tools, kind),
@@ -125,9 +125,9 @@ mod tests {
         declarations(SessionTools::of(Toolset::of(name), &disabled, &Limits::default()))
     }
 
-    fn tool(name: ToolsetName, kind: ToolKind) -> Tool {
-        let tools = declared(name, &[]);
-        tools.into_iter().find(|tool| tool.name == kind.name()).unwrap()
+    fn tool(toolset: ToolsetName, name: &str) -> Tool {
+        let tools = declared(toolset, &[]);
+        tools.into_iter().find(|tool| tool.name == name).unwrap()
     }
 
     /// The contract's tools as far as there are any yet, by name and in the order of declaration.
@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn vendors_shapes_hold_name_description_and_schema() {
-        let tool = tool(ToolsetName::Dsh, ToolKind::TaskKill);
+        let tool = tool(ToolsetName::Dsh, "task_kill");
         let (name, description) = (&tool.name, &tool.description);
         let schema = &tool.input_schema;
         assert_eq!(

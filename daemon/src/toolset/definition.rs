@@ -56,11 +56,13 @@ pub(crate) struct Toolset {
     pub(crate) variables: &'static [Variable],
 }
 
-/// What a tool takes.
+/// What a tool is called and takes.
 #[derive(Debug)]
 pub(crate) struct ToolRules {
     /// The tool.
     pub(crate) kind: ToolKind,
+    /// The name that a call uses.
+    pub(crate) name: &'static str,
     /// Its declared parameters, in the order in which they are told.
     pub(crate) parameters: &'static [Parameter],
 }

@@ -34,6 +34,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
     tools: &[
         ToolRules {
             kind: ToolKind::Bash,
+            name: "bash",
             parameters: &[
                 COMMAND.required(),
                 DESCRIPTION.required(),
@@ -46,6 +47,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
         },
         ToolRules {
             kind: ToolKind::Edit,
+            name: "edit",
             parameters: &[
                 FILE_PATH.required(),
                 OLD_STRING.required(),
@@ -53,12 +55,25 @@ pub(super) static TOOLSET: Toolset = Toolset {
                 REPLACE_ALL,
             ],
         },
-        ToolRules { kind: ToolKind::Read, parameters: &[FILE_PATH.required(), FIRST_LINE, LINES] },
-        ToolRules { kind: ToolKind::TaskKill, parameters: &[TASK_ID.required(), REASON] },
-        ToolRules { kind: ToolKind::TaskList, parameters: &[] },
-        ToolRules { kind: ToolKind::TaskOutput, parameters: &[TASK_ID.required(), WAIT, WAIT_MS] },
+        ToolRules {
+            kind: ToolKind::Read,
+            name: "read",
+            parameters: &[FILE_PATH.required(), FIRST_LINE, LINES],
+        },
+        ToolRules {
+            kind: ToolKind::TaskKill,
+            name: "task_kill",
+            parameters: &[TASK_ID.required(), REASON],
+        },
+        ToolRules { kind: ToolKind::TaskList, name: "task_list", parameters: &[] },
+        ToolRules {
+            kind: ToolKind::TaskOutput,
+            name: "task_output",
+            parameters: &[TASK_ID.required(), WAIT, WAIT_MS],
+        },
         ToolRules {
             kind: ToolKind::Write,
+            name: "write",
             parameters: &[FILE_PATH.required(), CONTENT.required()],
         },
     ],

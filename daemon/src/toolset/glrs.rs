@@ -25,7 +25,7 @@ const TIMEOUT: Duration = Duration::from_millis(600_000);
 /// The toolset.
 pub(super) static TOOLSET: Toolset = Toolset {
     name: ToolsetName::Glrs,
-    tools: &[ToolRules { kind: ToolKind::Bash, parameters: &[COMMAND.required()] }],
+    tools: &[ToolRules { kind: ToolKind::Bash, name: "bash", parameters: &[COMMAND.required()] }],
     unknown: UnknownArguments::Ignore,
     options: &[SessionOption::ToolTimeout],
     times: TimeRules::Own(CallTimes {

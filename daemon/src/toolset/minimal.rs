@@ -25,7 +25,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// The toolset.
 pub(super) static TOOLSET: Toolset = Toolset {
     name: ToolsetName::Minimal,
-    tools: &[ToolRules { kind: ToolKind::Bash, parameters: &[COMMAND.required()] }],
+    tools: &[ToolRules { kind: ToolKind::Bash, name: "bash", parameters: &[COMMAND.required()] }],
     unknown: UnknownArguments::Ignore,
     options: &[SessionOption::MaxOutput],
     times: TimeRules::Own(CallTimes {

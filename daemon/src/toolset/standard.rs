@@ -31,6 +31,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
     tools: &[
         ToolRules {
             kind: ToolKind::Bash,
+            name: "bash",
             parameters: &[
                 COMMAND.required(),
                 DESCRIPTION,
@@ -43,17 +44,24 @@ pub(super) static TOOLSET: Toolset = Toolset {
                 TTY,
             ],
         },
-        ToolRules { kind: ToolKind::Read, parameters: &[FILE_PATH.required(), FIRST_LINE, LINES] },
+        ToolRules {
+            kind: ToolKind::Read,
+            name: "read",
+            parameters: &[FILE_PATH.required(), FIRST_LINE, LINES],
+        },
         ToolRules {
             kind: ToolKind::Write,
+            name: "write",
             parameters: &[FILE_PATH.required(), CONTENT.required()],
         },
         ToolRules {
             kind: ToolKind::Edit,
+            name: "edit",
             parameters: &[FILE_PATH, OLD_STRING, NEW_STRING, REPLACE_ALL, FILES, DRY_RUN],
         },
         ToolRules {
             kind: ToolKind::Grep,
+            name: "grep",
             parameters: &[
                 PATTERN.required(),
                 ROOT,
@@ -69,16 +77,23 @@ pub(super) static TOOLSET: Toolset = Toolset {
         },
         ToolRules {
             kind: ToolKind::Glob,
+            name: "glob",
             parameters: &[NAMES.required(), ROOT, INCLUDE_IGNORED, MAX_FILES],
         },
         ToolRules {
             kind: ToolKind::TaskOutput,
+            name: "task_output",
             parameters: &[TASK_ID.required(), WAIT, WAIT_MS, OFFSET, TAIL_LINES],
         },
-        ToolRules { kind: ToolKind::TaskKill, parameters: &[TASK_ID.required(), REASON] },
-        ToolRules { kind: ToolKind::TaskList, parameters: &[] },
+        ToolRules {
+            kind: ToolKind::TaskKill,
+            name: "task_kill",
+            parameters: &[TASK_ID.required(), REASON],
+        },
+        ToolRules { kind: ToolKind::TaskList, name: "task_list", parameters: &[] },
         ToolRules {
             kind: ToolKind::TaskInput,
+            name: "task_input",
             parameters: &[TASK_ID.required(), TEXT.required(), EOF],
         },
     ],

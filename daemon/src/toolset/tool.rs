@@ -40,24 +40,6 @@ pub(crate) enum ToolKind {
 }
 
 impl ToolKind {
-    /// The name that a call uses.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            ToolKind::Bash => "bash",
-            ToolKind::Read => "read",
-            ToolKind::Write => "write",
-            ToolKind::Edit => "edit",
-            ToolKind::Grep => "grep",
-            ToolKind::Glob => "glob",
-            ToolKind::TaskOutput => "task_output",
-            ToolKind::TaskKill => "task_kill",
-            ToolKind::TaskList => "task_list",
-            ToolKind::TaskInput => "task_input",
-        }
-    }
-}
-
-impl ToolKind {
     /// What it does, as editors show it.
     pub(crate) const fn editor_kind(self) -> EditorKind {
         match self {
@@ -204,8 +186,8 @@ impl<'a> SessionTools<'a> {
     /// # Errors
     /// There is none; the fault names those there are.
     pub(crate) fn find(self, name: &str) -> Result<ToolKind, UnknownTool> {
-        self.kinds().find(|kind| kind.name() == name).ok_or_else(|| {
-            let declared: Vec<_> = self.kinds().map(|kind| format!("`{}`", kind.name())).collect();
+        self.rules().find(|rules| rules.name == name).map(|rules| rules.kind).ok_or_else(|| {
+            let declared: Vec<_> = self.rules().map(|rules| format!("`{}`", rules.name)).collect();
             UnknownTool {
                 name: name.chars().take(REPEATED_CHARS).collect(),
                 declared: if declared.is_empty() { "none".to_owned() } else { declared.join(", ") },
@@ -213,14 +195,14 @@ impl<'a> SessionTools<'a> {
         })
     }
 
-    /// The tools, in the order of declaration.
-    pub(super) fn kinds(self) -> impl Iterator<Item = ToolKind> {
-        self.rules().map(|rules| rules.kind)
+    /// What a call of the tool names, where the session declares it.
+    pub(crate) fn name(self, kind: ToolKind) -> Option<&'static str> {
+        self.rules().find(|rules| rules.kind == kind).map(|rules| rules.name)
     }
 
     /// Whether the session declares the tool.
     pub(super) fn declares(self, kind: ToolKind) -> bool {
-        self.kinds().any(|declared| declared == kind)
+        self.name(kind).is_some()
     }
 
     /// What the tool takes in this session, in the order in which it is told.
@@ -237,10 +219,11 @@ impl<'a> SessionTools<'a> {
         parameters.iter().filter(is_taken).collect()
     }
 
-    fn rules(self) -> impl Iterator<Item = &'static ToolRules> {
+    /// The tools, in the order of declaration.
+    pub(super) fn rules(self) -> impl Iterator<Item = &'static ToolRules> {
         let is_disabled =
-            move |kind: ToolKind| self.disabled.iter().any(|name| name == kind.name());
-        self.toolset.tools.iter().filter(move |rules| !is_disabled(rules.kind))
+            move |rules: &&ToolRules| self.disabled.iter().any(|name| name == rules.name);
+        self.toolset.tools.iter().filter(move |rules| !is_disabled(rules))
     }
 }
 
