@@ -17,6 +17,7 @@ mod configuration;
 mod exec;
 mod fault;
 mod files;
+mod line;
 mod lock;
 mod logging;
 mod methods;

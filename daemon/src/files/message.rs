@@ -9,23 +9,6 @@ use brattice_files::{
 use brattice_search::{GlobQuery, GrepQuery, Listed, QueryError};
 use serde::{Deserialize, Serialize};
 
-/// Daemon to worker.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) enum ToWorker {
-    /// Do this.
-    Call {
-        /// Its number, by which it is answered.
-        id: u64,
-        /// What.
-        request: Request,
-    },
-    /// Nobody waits for that call any more.
-    Cancel {
-        /// Its number.
-        id: u64,
-    },
-}
-
 /// Something to do with files. Paths are absolute.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Request {

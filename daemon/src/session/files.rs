@@ -27,7 +27,8 @@ use super::command::StartError;
 use super::session::Session;
 use crate::exec::spec::{Placement, Program, Stdin, Streams, TaskSpec};
 use crate::exec::{RunError, Supervisor, TaskHandle};
-use crate::files::{Answer, Client, Request, WorkerGone};
+use crate::files::{Answer, Client, Request};
+use crate::line::WorkerGone;
 use crate::workers::{Interrupted, Lane};
 
 /// Between SIGTERM and SIGKILL: a worker undoes what it has begun when its socket closes, before any signal.

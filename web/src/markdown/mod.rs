@@ -29,7 +29,7 @@ const DEEPEST: usize = 200;
 const MOST_ATTRIBUTES: usize = 300;
 
 /// Main content that is less than this part of the body, in percent, is not taken for main.
-const LEAST_KEPT: usize = 40;
+const LEAST_KEPT: usize = 65;
 
 /// Elements around a page's content.
 const AROUND: [&str; 12] = [

@@ -45,6 +45,9 @@ fn name_authors(document: &Document) {
     if authors.nodes().len() > 1 {
         for author in authors.nodes() {
             author.remove_attrs(&["class", "rel", "itemprop"]);
+            if author.has_name("div") || author.has_name("header") {
+                author.rename("p");
+            }
         }
     }
 }

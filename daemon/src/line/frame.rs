@@ -1,4 +1,4 @@
-//! One message on the socket between the daemon and a file worker: its length, four bytes in the machine's order, and JSON.
+//! One message on the socket between the daemon and a worker: its length, four bytes in the machine's order, and JSON.
 //!
 //! Both sides are the same program on the same machine. A length beyond the bound ends the conversation: it can only come
 //! from something that is not a worker of ours.
