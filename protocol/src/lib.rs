@@ -23,6 +23,7 @@ pub mod signal;
 pub mod status;
 pub mod task;
 pub mod tools;
+pub mod web;
 
 pub use brattice_policy::config;
 pub use brattice_policy::layer::LayerReport;

@@ -17,4 +17,5 @@ mod message;
 mod serve;
 
 pub(crate) use client::{Client, WorkerGone};
+pub(crate) use frame::{frame, receive};
 pub(crate) use serve::{Flag, Work, serve};

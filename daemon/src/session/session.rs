@@ -13,6 +13,7 @@ use brattice_policy::{Approval, Escalation, Mode, Profile};
 use brattice_protocol::SessionId;
 use brattice_protocol::session::{self as wire, Options, SessionSummary};
 use brattice_protocol::tools::ToolsChanged;
+use brattice_web::Allowance;
 use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
@@ -40,6 +41,7 @@ use super::supervision::Supervision;
 use super::task::Task;
 use super::tasks::Tasks;
 use super::turn::Turn;
+use super::web::WebWorker;
 use super::workspace::WorkspaceError;
 
 /// What a session was opened with; none of it changes.
@@ -124,6 +126,7 @@ pub(crate) struct Session {
     pub(super) answers: Mutex<approval::Memory>,
     pub(super) denials: DenialStore,
     pub(super) files: FileWorkers,
+    pub(super) web: WebWorker,
     calls: Arc<Calls>,
     pub(super) turn: Mutex<Turn>,
     owner: Mutex<Owner<Arc<Connection>>>,
@@ -185,6 +188,7 @@ impl Session {
             answers: Mutex::default(),
             denials: DenialStore::default(),
             files: FileWorkers::default(),
+            web: WebWorker::default(),
             calls,
             shared,
             turn: Mutex::default(),
@@ -234,7 +238,13 @@ impl Session {
     pub(crate) fn tools(&self) -> SessionTools<'_> {
         let (toolset, limits) = (self.setup.toolset, &self.grounds.limits);
         let tools = SessionTools::of(toolset, self.disabled(), limits);
+        let tools = tools.with_network(self.setup.profile.network);
         tools.opened_with(&self.setup.options).with_escalation(self.latitude().offered())
+    }
+
+    /// What `web_fetch` may reach although it is reserved.
+    pub(crate) fn web_allowed(&self) -> Allowance {
+        self.grounds.web_allow.clone()
     }
 
     /// Its calls.

@@ -4,6 +4,7 @@
 //!  call ──admit──► known: wait for the first one's result
 //!    │ new
 //!    ├─ read, write, edit, grep, glob ── arguments ─ the session's file worker ─ render
+//!    ├─ web_fetch ── arguments ─ the session's web worker ─ render
 //!    ├─ bash ── arguments ─ (escalate: a person may be asked) ─ start ─ follow ─ tails ─ render
 //!    │             └──── a fault is a result ────────┘
 //!    │                              │ cancel ► the whole tree is stopped
@@ -25,6 +26,7 @@ mod news;
 mod search;
 mod tasks;
 mod watch;
+mod web;
 mod work;
 
 pub(crate) use call::call;

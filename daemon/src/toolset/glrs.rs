@@ -1,4 +1,4 @@
-//! The values of `glrs`, which reproduces the tools of the runtime of that name: one parameter, a login shell, the
+//! The values of `glrs`, which reproduces the tools of the runtime of that name: a login shell, the
 //! beginning of long output, and a time limit that fails the call.
 
 use std::time::Duration;
@@ -11,6 +11,7 @@ use super::definition::{
 };
 use super::options::SessionOption;
 use super::parameter::COMMAND;
+use super::parameter::web::URLS;
 use super::tool::ToolKind;
 use super::wording::{
     CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, ResultCap,
@@ -25,7 +26,10 @@ const TIMEOUT: Duration = Duration::from_millis(600_000);
 /// The toolset.
 pub(super) static TOOLSET: Toolset = Toolset {
     name: ToolsetName::Glrs,
-    tools: &[ToolRules { kind: ToolKind::Bash, name: "bash", parameters: &[COMMAND.required()] }],
+    tools: &[
+        ToolRules { kind: ToolKind::Bash, name: "bash", parameters: &[COMMAND.required()] },
+        ToolRules { kind: ToolKind::WebFetch, name: "web_fetch", parameters: &[URLS.required()] },
+    ],
     unknown: UnknownArguments::Ignore,
     options: &[SessionOption::ToolTimeout],
     times: TimeRules::Own(CallTimes {

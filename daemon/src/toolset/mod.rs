@@ -32,7 +32,8 @@ pub(crate) use arguments::{
     ArgumentFault, BashArguments, EditArguments, EditedFile, GlobArguments, GrepArguments, Input,
     Part, Placement, ReadArguments, TaskInputArguments, TaskKillArguments, TaskOutputArguments,
     Timeout, Wait, Wish, WriteArguments, parse_bash, parse_edit, parse_glob, parse_grep,
-    parse_read, parse_task_input, parse_task_kill, parse_task_list, parse_task_output, parse_write,
+    parse_read, parse_task_input, parse_task_kill, parse_task_list, parse_task_output,
+    parse_web_fetch, parse_write,
 };
 pub(crate) use declare::{declarations, format};
 pub(crate) use definition::Toolset;

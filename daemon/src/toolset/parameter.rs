@@ -40,6 +40,13 @@ pub(crate) enum ParameterKind {
     Word(&'static [&'static str]),
     /// Files with the edits of each.
     FileEdits,
+    /// A list of texts, at least and at most so many.
+    Texts {
+        /// The fewest.
+        least: usize,
+        /// The most.
+        most: usize,
+    },
 }
 
 /// Whether a call must have an argument.
@@ -81,6 +88,10 @@ impl ParameterKind {
             }
             ParameterKind::Word(words) => json!({"type": "string", "enum": words}),
             ParameterKind::FileEdits => file_edits(),
+            ParameterKind::Texts { least, most } => {
+                let items = json!({"type": "string"});
+                json!({"type": "array", "items": items, "minItems": least, "maxItems": most})
+            }
         }
     }
 }
@@ -108,6 +119,9 @@ fn file_edits() -> Value {
 
 /// The parameters of the tools for files and for searches.
 pub(super) mod files;
+
+/// The parameters of the tool that fetches pages.
+pub(super) mod web;
 
 /// The command.
 pub(super) const COMMAND: Parameter = Parameter::optional(

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use brattice_policy::{Limits, Mode};
+use brattice_policy::{Limits, Mode, Network};
 use brattice_protocol::editor::EditorKind;
 use brattice_protocol::session::Options;
 
@@ -29,6 +29,8 @@ pub(crate) enum ToolKind {
     Grep,
     /// Finds files by their names.
     Glob,
+    /// Fetches pages.
+    WebFetch,
     /// Reads a task's output and waits for its end.
     TaskOutput,
     /// Ends a task.
@@ -47,6 +49,7 @@ impl ToolKind {
             ToolKind::Read | ToolKind::TaskOutput | ToolKind::TaskList => EditorKind::Read,
             ToolKind::Write | ToolKind::Edit => EditorKind::Edit,
             ToolKind::Grep | ToolKind::Glob => EditorKind::Search,
+            ToolKind::WebFetch => EditorKind::Fetch,
         }
     }
 
@@ -59,6 +62,7 @@ impl ToolKind {
             | ToolKind::Edit
             | ToolKind::Grep
             | ToolKind::Glob
+            | ToolKind::WebFetch
             | ToolKind::TaskKill
             | ToolKind::TaskInput => Repetition::Loop,
             ToolKind::TaskOutput | ToolKind::TaskList => Repetition::Expected,
@@ -114,6 +118,7 @@ pub(crate) struct UnknownTool {
 pub(crate) struct SessionTools<'a> {
     toolset: &'static Toolset,
     disabled: &'a [String],
+    network: Network,
     times: CallTimes,
     escalation: EscalationOffer,
     cap: ResultCap,
@@ -125,12 +130,18 @@ impl<'a> SessionTools<'a> {
     pub(crate) fn of(toolset: &'static Toolset, disabled: &'a [String], limits: &Limits) -> Self {
         let escalation = EscalationOffer::Offered { ceiling: Mode::DangerFullAccess };
         let (times, cap, loops) = (toolset.times(limits), toolset.cap, toolset.loops);
-        SessionTools { toolset, disabled, times, escalation, cap, loops }
+        let network = Network::Full;
+        SessionTools { toolset, disabled, network, times, escalation, cap, loops }
     }
 
     /// The same in a session that may ask for more, or may not.
     pub(crate) const fn with_escalation(self, escalation: EscalationOffer) -> Self {
         SessionTools { escalation, ..self }
+    }
+
+    /// The same in a session with this network.
+    pub(crate) const fn with_network(self, network: Network) -> Self {
+        SessionTools { network, ..self }
     }
 
     /// Whether its calls may ask for a wider mode.
@@ -223,7 +234,11 @@ impl<'a> SessionTools<'a> {
     pub(super) fn rules(self) -> impl Iterator<Item = &'static ToolRules> {
         let is_disabled =
             move |rules: &&ToolRules| self.disabled.iter().any(|name| name == rules.name);
-        self.toolset.tools.iter().filter(move |rules| !is_disabled(rules))
+        let is_out_of_reach = move |rules: &&ToolRules| {
+            rules.kind == ToolKind::WebFetch && self.network != Network::Full
+        };
+        let tools = self.toolset.tools.iter();
+        tools.filter(move |rules| !is_disabled(rules) && !is_out_of_reach(rules))
     }
 }
 
@@ -250,11 +265,13 @@ mod tests {
                  `task_output`, `write`"
                 .to_owned())
         );
-        for name in [ToolsetName::Glrs, ToolsetName::Minimal] {
+        for (name, declared) in
+            [(ToolsetName::Glrs, "`bash`, `web_fetch`"), (ToolsetName::Minimal, "`bash`")]
+        {
             assert_eq!(find(name, &[], "bash"), Ok(ToolKind::Bash));
             assert_eq!(
                 find(name, &[], "task_list"),
-                Err("unknown tool `task_list`: expected one of `bash`".to_owned())
+                Err(format!("unknown tool `task_list`: expected one of {declared}"))
             );
         }
         let all = [
@@ -264,6 +281,7 @@ mod tests {
             "edit",
             "grep",
             "glob",
+            "web_fetch",
             "task_output",
             "task_kill",
             "task_list",
@@ -273,6 +291,18 @@ mod tests {
             find(ToolsetName::Standard, &all, "bash"),
             Err("unknown tool `bash`: expected one of none".to_owned())
         );
+    }
+
+    #[test]
+    fn pages_are_fetched_only_where_the_network_is_full() {
+        for name in [ToolsetName::Standard, ToolsetName::Glrs] {
+            let declares = |network| {
+                let tools = SessionTools::of(Toolset::of(name), &[], &Limits::default());
+                tools.with_network(network).declares(ToolKind::WebFetch)
+            };
+            let networks = [Network::Full, Network::Loopback, Network::None];
+            assert_eq!(networks.map(declares), [true, false, false]);
+        }
     }
 
     #[test]

@@ -140,6 +140,8 @@ pub(crate) enum Expected {
     NonEmptyArray,
     /// A list of at most so many.
     EntriesOfAtMost(usize),
+    /// A list of texts, at least and at most so many.
+    Texts(usize, usize),
     /// Named values.
     Object,
     /// No such value.
@@ -159,6 +161,7 @@ impl Expected {
             }
             ParameterKind::Word(words) => Expected::Word(words),
             ParameterKind::FileEdits => Expected::NonEmptyArray,
+            ParameterKind::Texts { least, most } => Expected::Texts(least, most),
         }
     }
 }
@@ -184,6 +187,7 @@ impl fmt::Display for Expected {
             Expected::NonEmptyText => f.write_str("text that is not empty"),
             Expected::NonEmptyArray => f.write_str("an array that is not empty"),
             Expected::EntriesOfAtMost(most) => write!(f, "an array of at most {most} entries"),
+            Expected::Texts(least, most) => write!(f, "an array of {least} to {most} texts"),
             Expected::Object => f.write_str("an object"),
             Expected::Nothing => f.write_str("no such key"),
         }

@@ -2,7 +2,7 @@
 //! for the model: the argument, what was expected and what came.
 //!
 //! ```text
-//!  arguments ──▶ given ──▶ bash, files, search, tasks ──▶ BashArguments, ReadArguments …
+//!  arguments ──▶ given ──▶ bash, files, search, tasks, web ──▶ BashArguments, ReadArguments …
 //!                declared?  value by value
 //!                required?        │
 //!                    └──────▶ fault: ArgumentFault
@@ -16,6 +16,7 @@ mod files;
 mod given;
 mod search;
 mod tasks;
+mod web;
 
 pub(crate) use bash::{BashArguments, Input, Placement, Timeout, TimeoutOrigin, Wish, parse_bash};
 pub(crate) use fault::ArgumentFault;
@@ -27,6 +28,7 @@ pub(crate) use tasks::{
     Part, TaskInputArguments, TaskKillArguments, TaskOutputArguments, Wait, parse_task_input,
     parse_task_kill, parse_task_list, parse_task_output,
 };
+pub(crate) use web::parse_web_fetch;
 
 pub(super) use bash::{MAX_COMMAND_BYTES, MAX_JUSTIFICATION_BYTES};
 pub(super) use tasks::{MAX_INPUT_BYTES, MAX_REASON_BYTES};

@@ -5,6 +5,7 @@ mod bash;
 mod files;
 mod result;
 mod tasks;
+mod web;
 
 use super::tool::{SessionTools, ToolKind};
 
@@ -17,6 +18,7 @@ pub(super) fn description(tools: SessionTools<'_>, kind: ToolKind) -> String {
         ToolKind::Edit => files::edit(tools),
         ToolKind::Grep => files::grep(),
         ToolKind::Glob => files::glob(),
+        ToolKind::WebFetch => web::web_fetch(tools),
         ToolKind::TaskOutput => tasks::task_output(tools),
         ToolKind::TaskKill => tasks::task_kill(tools),
         ToolKind::TaskList => tasks::task_list(tools),

@@ -3,6 +3,7 @@
 use brattice_protocol::files::{FileRead, FilesChanged, FilesRefused, Matches};
 use brattice_protocol::outcome::CommandOutcome;
 use brattice_protocol::task::{TaskFed, TaskListing, TaskRead, TaskState};
+use brattice_protocol::web::PagesFetched;
 use serde::Serialize;
 
 /// What a result tells as data. Each has the form that `brattice_protocol` gives it.
@@ -27,6 +28,8 @@ pub(crate) enum Facts {
     Refused(Box<FilesRefused>),
     /// Of `grep` and `glob`.
     Matches(Matches),
+    /// Of `web_fetch`.
+    Pages(PagesFetched),
 }
 
 impl Facts {
@@ -36,6 +39,7 @@ impl Facts {
             Facts::Command(outcome) => Some(outcome),
             Facts::State(_) | Facts::Read(_) | Facts::List(_) | Facts::Fed(_) => None,
             Facts::File(_) | Facts::Changed(_) | Facts::Refused(_) | Facts::Matches(_) => None,
+            Facts::Pages(_) => None,
         }
     }
 }

@@ -8,6 +8,7 @@
 //!     └────▶ stream: which part ────────────┴──▶ task_output ──▶ text
 //!  TaskSummary ──▶ task_list ──▶ text              task_words ──▶ text
 //!  Reading, Written, Edited ──▶ files ──▶ text     Found, Listed ──▶ search ──▶ text     faults ──▶ refused ──▶ text
+//!  Fetched ──▶ web ──▶ text
 //! ```
 //!
 //! Caps are applied by `decode`, before anything else; closing lines are added last, so that they always survive.
@@ -37,6 +38,7 @@ mod task_list;
 mod task_output;
 mod task_words;
 mod terminal;
+mod web;
 
 pub(crate) use characters::{CharacterCount, StreamLength};
 pub(crate) use command::{
@@ -55,3 +57,4 @@ pub(crate) use task_output::{RenderedReading, Shell, Standing, TaskReading, rend
 pub(crate) use task_words::{
     KillEffect, Said, UnknownTask, render_started, render_task_input, render_task_kill,
 };
+pub(crate) use web::{Success, render_fetched};
