@@ -6,7 +6,7 @@
 //! ```
 //!
 //! What is main is guessed, after Readability; where the guess keeps little of a page (a list, a thread, a short page), the
-//! whole body less what every page has around it is the better answer. Depth and number of elements are bounded before anything is built
+//! whole body, which is tidied as well, is the better answer. Depth and number of elements are bounded before anything is built
 //! from them: what builds a tree is not made for hostile pages.
 
 mod code;
@@ -30,12 +30,6 @@ const MOST_ATTRIBUTES: usize = 300;
 
 /// Main content that is less than this part of the body, in percent, is not taken for main.
 const LEAST_KEPT: usize = 65;
-
-/// Elements around a page's content.
-const AROUND: [&str; 12] = [
-    "script", "style", "noscript", "template", "nav", "footer", "aside", "form", "button",
-    "select", "dialog", "head",
-];
 
 /// What there is to read of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +68,7 @@ pub fn markdown(html: String, base: &Url) -> Rendered {
     tidy::tidy(&document, base);
     let heading = tidy::heading(&document);
     let title = tidy::title(&document).or_else(|| heading.clone());
-    let around = tidy::body(&document).md(Some(&AROUND)).to_string();
+    let around = tidy::body(&document).md(None).to_string();
     let around = clean(&around);
     let main = main_content(document, base).map(|main| clean(&main));
     let mut text = match main {
@@ -101,10 +95,8 @@ fn headed(text: String, heading: &str) -> String {
     let second = format!("## {heading}");
     if text.lines().any(|line| line.starts_with("# ")) {
         text
-    } else if let Some(rest) =
-        text.strip_prefix(&second).filter(|rest| !rest.starts_with(|next| next != '\n'))
-    {
-        format!("# {heading}{rest}")
+    } else if text.lines().any(|line| line == second) {
+        text.replacen(&second, &second[1..], 1)
     } else if text.is_empty() {
         format!("# {heading}")
     } else {

@@ -6,10 +6,13 @@ use url::Url;
 use super::code;
 
 /// What is taken out, wherever it stands.
-const GONE: &str = "script, style, noscript, template, iframe, object, embed, svg, canvas, link, \
+const GONE: &str = "nav, footer, button, select, dialog, script, style, noscript, template, iframe, object, embed, svg, canvas, link, \
     [hidden], [role=dialog], [role=alertdialog], [role=navigation], [role=search], \
     a.headerlink, a.header-anchor, a.anchor, a.heading-anchor, a.anchorjs-link, a.anchor-link, \
     .visually-hidden, .sr-only, .screen-reader-text, .skip-link, .noprint";
+
+/// Elements that no mere form has in it.
+const CONTENT: [&str; 5] = ["h1", "h2", "main", "article", "pre"];
 
 /// What banners that ask about cookies are called.
 const BANNERS: [&str; 6] =
@@ -29,8 +32,24 @@ pub(super) fn tidy(document: &Document, found: &Url) {
     }
     // The head of the site, not of an article; where the page's own heading stands in it, it is no such thing.
     for header in document.select("body > header, [role=banner]").nodes() {
-        if !header.descendants_it().any(|node| node.has_name("h1")) {
+        let is_headed = header.descendants_it().any(|node| node.has_name("h1"));
+        if !is_headed {
             header.remove_from_parent();
+        }
+    }
+    for aside in document.select("aside").nodes() {
+        let is_of_article = aside.ancestors_it(None).any(|node| node.has_name("article"));
+        if !is_of_article {
+            aside.remove_from_parent();
+        }
+    }
+    // Some sites are one large form.
+    for form in document.select("form").nodes() {
+        let is_content = |node: NodeRef| CONTENT.iter().any(|name| node.has_name(name));
+        let is_page = form.descendants_it().any(is_content);
+        match is_page {
+            true => form.rename("div"),
+            false => form.remove_from_parent(),
         }
     }
     name_authors(document);

@@ -37,7 +37,8 @@ pub(crate) fn render_fetched(
         let (shown, is_cut) = page_text(one, share);
         if fetched.len() > 1 {
             let gap = if text.is_empty() { "" } else { "\n" };
-            push_line(&mut text, &format!("{gap}## {}\n", one_line(&one.url)));
+            push_line(&mut text, &format!("{gap}## {}", one_line(&one.url)));
+            text.push_str("\n\n");
         }
         push_line(&mut text, &shown);
         pages.push(facts(one, is_cut));
