@@ -28,7 +28,9 @@ fn its_words_are_its_own() {
     let fault = session.bash(json!({"command": 7}));
     assert!(fault.is_refused().holds("`command`").text().starts_with("ERROR: "));
     let unknown = session.end(session.begin_call(json!({"name": "task_list", "arguments": {}})));
-    unknown.is_refused().says("ERROR: unknown tool `task_list`: expected one of `bash`");
+    unknown
+        .is_refused()
+        .says("ERROR: unknown tool `task_list`: expected one of `bash`, `web_fetch`");
     world.finish();
 }
 

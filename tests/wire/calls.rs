@@ -179,7 +179,17 @@ fn declarations_have_the_shape_that_was_asked_for() {
     let without = world.session("workspace-write").with("options", disable).open();
     let tools = without.request("tools.list", json!({})).unwrap()["tools"].clone();
     let names: Vec<&Value> = tools.as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
-    let left = ["read", "write", "edit", "grep", "glob", "task_output", "task_list", "task_input"];
+    let left = [
+        "read",
+        "write",
+        "edit",
+        "grep",
+        "glob",
+        "web_fetch",
+        "task_output",
+        "task_list",
+        "task_input",
+    ];
     assert_eq!(names, left);
     without.run("echo x").is_refused().holds("bash");
     world.finish();
