@@ -4,6 +4,9 @@
 //!  bratticed             the control plane: sockets, sessions, tools          run
 //!  bratticed supervise   a session's data plane: pipes, spools, timers        exec
 //!  bratticed launch      sets up a mode once and starts its commands          exec
+//!  bratticed files       works on files for a session, confined               files
+//!  bratticed web         fetches pages for a session, confined                web
+//!  bratticed page        fetches and reads one of them                        web
 //! ```
 //!
 //! The hidden roles are told apart before anything else happens: they fork, and a launcher sets up its confinement while
@@ -17,6 +20,7 @@ mod configuration;
 mod exec;
 mod fault;
 mod files;
+mod line;
 mod lock;
 mod logging;
 mod methods;
@@ -31,6 +35,7 @@ mod signals;
 mod state;
 mod tools;
 mod toolset;
+mod web;
 mod workers;
 
 use std::process::ExitCode;
@@ -41,6 +46,8 @@ fn main() -> ExitCode {
         Some("supervise") => exec::supervisor_main(),
         Some("launch") => exec::launcher_main(),
         Some("files") => files::worker_main(),
+        Some("web") => web::worker_main(),
+        Some("page") => web::page_main(),
         _ => run::main(),
     }
 }

@@ -26,6 +26,7 @@ pub mod status;
 pub mod task;
 pub mod todo;
 pub mod tools;
+pub mod web;
 
 pub use brattice_policy::config;
 pub use brattice_policy::layer::LayerReport;

@@ -29,7 +29,7 @@ fn its_words_are_its_own() {
     assert!(fault.is_refused().holds("`command`").text().starts_with("ERROR: "));
     let unknown = session.end(session.begin_call(json!({"name": "task_list", "arguments": {}})));
     unknown.is_refused().says(
-        "ERROR: unknown tool `task_list`: expected one of `bash`, `read`, `write`, `edit`, `grep`, `glob`",
+        "ERROR: unknown tool `task_list`: expected one of `bash`, `read`, `write`, `edit`, `grep`, `glob`, `web_fetch`",
     );
     world.finish();
 }

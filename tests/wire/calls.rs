@@ -185,6 +185,7 @@ fn declarations_have_the_shape_that_was_asked_for() {
         "edit",
         "grep",
         "glob",
+        "web_fetch",
         "task_output",
         "task_list",
         "task_input",

@@ -162,11 +162,9 @@ fn a_faulty_file_is_refused_with_its_place_and_what_was_expected() {
         stderr: format!("bratticed: the configuration {} is faulty: {words}\n", path.display()),
     };
     assert_eq!(
-        refused(
-            "[session]\nmode = \"workspace-write\"\n[tools]\nweb_allow = [\"wiki.example:80\"]\n"
-        ),
+        refused("[session]\nmode = \"workspace-write\"\n[tools]\nskills = [\"~/skills\"]\n"),
         told(
-            "line 4, column 1: [tools] web_allow is not enforced by this version, and a file that sets it is refused"
+            "line 4, column 1: [tools] skills is not enforced by this version, and a file that sets it is refused"
         )
     );
     assert_eq!(

@@ -12,23 +12,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::approval::Change;
 
-/// Daemon to worker.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) enum ToWorker {
-    /// Do this.
-    Call {
-        /// Its number, by which it is answered.
-        id: u64,
-        /// What.
-        request: Request,
-    },
-    /// Nobody waits for that call any more.
-    Cancel {
-        /// Its number.
-        id: u64,
-    },
-}
-
 /// Something to do with files. Paths are absolute.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Request {

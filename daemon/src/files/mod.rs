@@ -11,20 +11,20 @@
 //!
 //! | dies | then |
 //! |---|---|
-//! | the worker | its socket closes: calls fail with [`WorkerGone`], the next one starts another, which first puts in order what the dead one left |
+//! | the worker | its socket closes: calls fail with [`crate::line::WorkerGone`], the next one starts another, which first puts in order what the dead one left |
 //! | the daemon | the socket closes, the worker ends; it is a task that a call waits for, so its supervisor stops it, too |
 //! | the supervisor | the keeper kills the worker, as it kills any command |
 //!
 //! What is in the middle of a write then is put back from the journal, in the session's private temporary folder, by the next
 //! worker of the same mode.
 
-mod client;
-mod frame;
 mod message;
 mod worker;
 
-pub(crate) use client::{Client, WorkerGone};
 pub(crate) use message::{
     Answer, Barrier, Manner, QueryArgument, QueryFault, Refused, Request, Standing, Target,
 };
 pub(crate) use worker::main as worker_main;
+
+/// The line to a file worker.
+pub(crate) type Client = crate::line::Client<Request, Answer>;

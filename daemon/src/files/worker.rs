@@ -1,74 +1,25 @@
-//! The worker role: calls from the daemon, a bounded number at a time, each on the thread that has heard it.
-//!
-//! ```text
-//!  waiting for its turn ──► hearing ──a call──► the next one hears; the call is done here ──► waiting for its turn, or gone
-//! ```
-//!
-//! States: *serving* → *over*, when the daemon's end of the socket closes. It holds nothing between calls. There is always a
-//! thread that hears, so that each call can be withdrawn.
+//! The worker role: what each call asks is done by the engines. Hearing, withdrawing and answering is the line's part.
 
-use std::collections::HashMap;
-use std::io::{self, Write as _};
-use std::os::fd::AsFd as _;
-use std::os::unix::net::UnixStream;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::Duration;
 
 use brattice_files::{
     self as files, Cancel, Context, EditFault, Errno, Fault, FaultKind, FileFault, Operation,
 };
-use brattice_policy::sys::signal;
 use brattice_search as search;
 use rustix::fs::{Access, AtFlags, CWD};
 
-use super::frame;
 use super::message::{
-    Answer, Barrier, Manner, QueryFault, ReadFile, Refused, Request, Standing, Target, ToWorker,
+    Answer, Barrier, Manner, QueryFault, ReadFile, Refused, Request, Standing, Target,
 };
+use crate::line::{self, Work};
 
 /// Calls that are worked on at the same time; the next one waits.
 const MOST_CALLS: usize = 16;
 
-/// Threads that wait for their turn to hear, and are kept.
-const MOST_IDLE: usize = 1;
-
 /// How long another writer of the same folder is waited for.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
-
-/// What the threads share.
-struct Shared {
-    calls: Mutex<Calls>,
-    /// One of them ended, or was withdrawn.
-    changed: Condvar,
-    /// Whoever has it hears.
-    socket: Mutex<UnixStream>,
-    /// Threads that wait for it.
-    idle: AtomicUsize,
-    answers: Mutex<UnixStream>,
-}
-
-/// The calls that have come and are not answered.
-#[derive(Default)]
-struct Calls {
-    /// Each with what stops it.
-    flags: HashMap<u64, Flags>,
-    /// How many are being worked on.
-    working: usize,
-    /// Whether none comes any more.
-    is_over: bool,
-}
-
-/// A call that was heard.
-struct Call {
-    id: u64,
-    request: Request,
-    flags: Flags,
-}
 
 /// What stops a call: each engine has a flag of its own kind.
 #[derive(Clone, Default)]
@@ -77,58 +28,7 @@ struct Flags {
     search: search::Cancel,
 }
 
-/// Runs the worker role; its socket is standard input. It ends by that, not by signals: what a call has begun it undoes, for
-/// which the grace between SIGTERM and SIGKILL is there.
-pub(crate) fn main() -> ExitCode {
-    if signal::block_all().is_err() {
-        return ExitCode::FAILURE;
-    }
-    match serve() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::FAILURE,
-    }
-}
-
-fn serve() -> io::Result<()> {
-    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let answers = Mutex::new(socket.try_clone()?);
-    let (calls, changed) = (Mutex::default(), Condvar::new());
-    let (socket, idle) = (Mutex::new(socket), AtomicUsize::new(0));
-    let shared = Arc::new(Shared { calls, changed, socket, idle, answers });
-    spawn(&shared)?;
-    let over = shared.changed.wait_while(lock(&shared.calls), |calls| !calls.is_over);
-    drop(over.unwrap_or_else(PoisonError::into_inner));
-    // Nobody hears the answers any more; what a call has begun it undoes.
-    shared.withdraw_all();
-    Ok(())
-}
-
-fn spawn(shared: &Arc<Shared>) -> io::Result<()> {
-    let own = shared.clone();
-    thread::Builder::new().name("call".to_owned()).spawn(move || hear(&own)).map(drop)
-}
-
-/// Hears and works in turns, as long as it is needed.
-fn hear(shared: &Arc<Shared>) {
-    while shared.idle.fetch_add(1, Ordering::SeqCst) <= MOST_IDLE {
-        let mut socket = lock(&shared.socket);
-        shared.idle.fetch_sub(1, Ordering::SeqCst);
-        let Some(call) = shared.next(&mut socket) else {
-            lock(&shared.calls).is_over = true;
-            return shared.changed.notify_all();
-        };
-        let is_heard = shared.idle.load(Ordering::SeqCst) > 0 || spawn(shared).is_ok();
-        drop(socket);
-        match is_heard {
-            true => shared.work(call),
-            // Where no other thread can be had this one hears on.
-            false => shared.tell(call.id, Answer::Broken),
-        }
-    }
-    shared.idle.fetch_sub(1, Ordering::SeqCst);
-}
-
-impl Flags {
+impl line::Flag for Flags {
     fn raise(&self) {
         self.files.cancel();
         self.search.cancel();
@@ -139,56 +39,28 @@ impl Flags {
     }
 }
 
-impl Shared {
-    /// The next call. `None` once the daemon's end is closed, or says what nobody understands.
-    fn next(&self, socket: &mut UnixStream) -> Option<Call> {
-        loop {
-            match frame::receive::<ToWorker>(socket) {
-                Ok(Some(ToWorker::Cancel { id })) => self.withdraw(id),
-                Ok(Some(ToWorker::Call { id, request })) => {
-                    let flags = lock(&self.calls).flags.entry(id).or_default().clone();
-                    return Some(Call { id, request, flags });
-                }
-                Ok(None) | Err(_) => return None,
-            }
-        }
+/// The engines.
+struct Engines;
+
+impl Work for Engines {
+    type Request = Request;
+    type Answer = Answer;
+    type Flag = Flags;
+
+    const MOST_CALLS: usize = MOST_CALLS;
+
+    fn answer(&self, request: Request, flags: &Flags) -> Answer {
+        answer(request, flags)
     }
 
-    /// Works on a call once there is room, or at once where it was withdrawn: it then does next to nothing.
-    fn work(&self, Call { id, request, flags }: Call) {
-        let waits = |calls: &mut Calls| calls.working >= MOST_CALLS && !flags.is_raised();
-        let calls = self.changed.wait_while(lock(&self.calls), waits);
-        calls.unwrap_or_else(PoisonError::into_inner).working += 1;
-        let answer = catch_unwind(AssertUnwindSafe(|| answer(request, &flags)));
-        lock(&self.calls).working -= 1;
-        self.tell(id, answer.unwrap_or(Answer::Broken));
+    fn broken() -> Answer {
+        Answer::Broken
     }
+}
 
-    fn tell(&self, id: u64, answer: Answer) {
-        let told = frame::frame(&(id, answer)).or_else(|_| frame::frame(&(id, Answer::Broken)));
-        if let Ok(told) = told {
-            // A daemon that is gone is seen by the thread that reads.
-            lock(&self.answers).write_all(&told).ok();
-        }
-        lock(&self.calls).flags.remove(&id);
-        self.changed.notify_all();
-    }
-
-    fn withdraw(&self, id: u64) {
-        if let Some(flags) = lock(&self.calls).flags.get(&id) {
-            flags.raise();
-        }
-        self.changed.notify_all();
-    }
-
-    /// Withdraws all, and waits until none is left.
-    fn withdraw_all(&self) {
-        let calls = lock(&self.calls);
-        calls.flags.values().for_each(Flags::raise);
-        self.changed.notify_all();
-        let ended = self.changed.wait_while(calls, |calls| !calls.flags.is_empty());
-        drop(ended.unwrap_or_else(PoisonError::into_inner));
-    }
+/// Runs the worker role; its socket is standard input.
+pub(crate) fn main() -> ExitCode {
+    line::serve(Engines)
 }
 
 fn answer(request: Request, flags: &Flags) -> Answer {
@@ -273,8 +145,4 @@ fn barrier(fault: &Fault, access: Access) -> Barrier {
         }
     };
     if is_permitted { Barrier::Sandbox } else { Barrier::Ordinary }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -17,22 +17,18 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use brattice_files::Fingerprint;
-use brattice_policy::{LeftoverRule, Mode, Profile, Root};
+use brattice_policy::{Mode, Profile, Root};
 use brattice_protocol::{CallId, TaskId};
 
 use super::command::StartError;
 use super::session::Session;
 use crate::approval::Permit;
-use crate::exec::spec::{Placement, Program, Stdin, Streams, TaskSpec};
 use crate::exec::{RunError, Supervisor, TaskHandle};
-use crate::files::{Answer, Client, Request, WorkerGone};
+use crate::files::{Answer, Client, Request};
+use crate::line::WorkerGone;
 use crate::workers::{Interrupted, Lane};
-
-/// Between SIGTERM and SIGKILL: a worker undoes what it has begun when its socket closes, before any signal.
-const GRACE: Duration = Duration::from_secs(2);
 
 /// Files whose content a session remembers. Beyond those the one that was seen first must be read again.
 const MOST_SEEN: usize = 4096;
@@ -260,24 +256,10 @@ impl Session {
     ) -> Result<Worker, FilesError> {
         let held = self.held_by(mode).await?;
         let number = self.files.started.fetch_add(1, Ordering::Relaxed) + 1;
-        let words = ["/proc/self/exe", "files"];
-        let spec = TaskSpec {
-            task: TaskId::new(format!("files-{number}")),
-            profile: held.profile.clone(),
-            layers: self.layers_of(mode),
-            program: Program::Argv(words.map(str::to_owned).into()),
-            cwd: PathBuf::from("/"),
-            environment: Vec::new(),
-            stdin: Stdin::Socket,
-            streams: Streams::Merged,
-            timeout: None,
-            idle_timeout: None,
-            grace: GRACE,
-            placement: Placement::Foreground,
-            leftovers: LeftoverRule::Stop,
-        };
-        let task = supervisor.run(spec).await.map_err(FilesError::Worker)?;
-        let socket = task.take_socket().ok_or(WorkerGone)?;
+        let task = TaskId::new(format!("files-{number}"));
+        let started = self.start_role(supervisor, task, "files", held.profile.clone()).await;
+        let (task, socket) = started.map_err(FilesError::Worker)?;
+        let socket = socket.ok_or(WorkerGone)?;
         let client = Client::new(socket).map_err(FilesError::Socket)?;
         Ok(Worker { client, held: Arc::new(held), _task: task })
     }

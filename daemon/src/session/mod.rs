@@ -68,6 +68,7 @@ mod recovery;
 mod registry;
 mod removal;
 mod restore;
+mod roles;
 mod rules;
 mod saved;
 #[expect(clippy::module_inception, reason = "the file is named for the thing it holds")]
@@ -86,6 +87,7 @@ mod tasks;
 pub(crate) mod testing;
 mod todos;
 mod turn;
+mod web;
 mod workspace;
 
 pub(crate) use background::KillError;
@@ -104,4 +106,5 @@ pub(crate) use session::Session;
 pub(crate) use stage::{Stage, Stages};
 pub(crate) use task::{OutputError, Task};
 pub(crate) use turn::CallFacts;
+pub(crate) use web::WebError;
 pub(crate) use workspace::{OwnPaths, WorkspaceError};

@@ -13,6 +13,7 @@ use brattice_policy::{Approval, Layer, LayerName, Limits, Mode, Profile, Root, R
 use brattice_protocol::SessionId;
 use brattice_protocol::audit::{Actor, Event};
 use brattice_protocol::session::{OpenParams, Options, ToolsetName};
+use brattice_web::Allowance;
 use tokio::sync::OwnedSemaphorePermit;
 
 use serde_json::Map;
@@ -63,6 +64,8 @@ pub(crate) struct Grounds {
     pub(crate) environment: EnvironmentRules,
     /// Tools that no session declares.
     pub(crate) disable: Vec<String>,
+    /// What `web_fetch` may reach although it is reserved.
+    pub(crate) web_allow: Allowance,
     /// The command rules.
     pub(crate) rules: Rules,
     /// Where each value comes from.
@@ -98,6 +101,7 @@ impl Grounds {
             folders,
             environment,
             disable: tools.disable,
+            web_allow: Allowance::new(tools.web_allow),
             rules,
             settings,
         }

@@ -13,6 +13,7 @@ use brattice_policy::{Escalation, Profile};
 use brattice_protocol::SessionId;
 use brattice_protocol::session::{self as wire, Options, SessionSummary};
 use brattice_protocol::tools::ToolsChanged;
+use brattice_web::Allowance;
 use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
@@ -41,6 +42,7 @@ use super::task::Task;
 use super::tasks::Tasks;
 use super::todos::Todos;
 use super::turn::Turn;
+use super::web::WebWorker;
 use super::workspace::WorkspaceError;
 
 /// What a session was opened with; none of it changes.
@@ -130,6 +132,7 @@ pub(crate) struct Session {
     pub(super) todos: Todos,
     pub(super) denials: DenialStore,
     pub(super) files: FileWorkers,
+    pub(super) web: WebWorker,
     calls: Arc<Calls>,
     pub(super) turn: Mutex<Turn>,
     owner: Mutex<Owner<Arc<Connection>>>,
@@ -181,6 +184,7 @@ impl Session {
             todos,
             denials: DenialStore::default(),
             files: FileWorkers::default(),
+            web: WebWorker::default(),
             calls,
             shared,
             turn: Mutex::default(),
@@ -230,8 +234,14 @@ impl Session {
     pub(crate) fn tools(&self) -> SessionTools<'_> {
         let (toolset, limits) = (self.setup.toolset, &self.grounds.limits);
         let tools = SessionTools::of(toolset, self.disabled(), limits);
+        let tools = tools.with_network(self.setup.profile.network);
         let tools = tools.opened_with(&self.setup.options).with_offers(self.offers());
         tools.with_escalation(self.latitude().offered())
+    }
+
+    /// What `web_fetch` may reach although it is reserved.
+    pub(crate) fn web_allowed(&self) -> Allowance {
+        self.grounds.web_allow.clone()
     }
 
     /// Its calls.

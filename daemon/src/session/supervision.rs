@@ -168,6 +168,7 @@ impl Session {
     pub(super) async fn leave(self: Arc<Self>) {
         self.refuse(Intake::Stopping);
         self.end_file_workers().await;
+        self.end_web_worker().await;
         if let Link::Live(supervisor) = self.supervision.link() {
             let keeps = self.tasks().running() > 0;
             supervisor.leave();
@@ -184,6 +185,7 @@ impl Session {
         self.refuse(Intake::Closing);
         self.begin_closing().await;
         self.end_file_workers().await;
+        self.end_web_worker().await;
         self.recover_files().await;
         // One that is just being started is waited for.
         let _starting = self.supervision.starting.lock().await;

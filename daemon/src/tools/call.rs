@@ -18,7 +18,7 @@ use crate::toolset::render::{Facts, append_loop};
 use crate::toolset::{Repetition, ToolKind};
 
 use super::news::News;
-use super::{bash, files, people, search, tasks};
+use super::{bash, files, people, search, tasks, web};
 
 /// The connection that a call came by. It may be an operator's, and another than that of the session's client.
 pub(super) type Caller = Arc<Connection>;
@@ -79,6 +79,7 @@ async fn run(
                 ToolKind::Edit => Ok(files::edit(session, &call, caller, arguments, report).await),
                 ToolKind::Grep => Ok(search::grep(session, &call, arguments, report).await),
                 ToolKind::Glob => Ok(search::glob(session, &call, arguments, report).await),
+                ToolKind::WebFetch => Ok(web::fetch(session, &call, arguments, report).await),
                 ToolKind::TaskOutput => tasks::output(session, &call, arguments).await,
                 ToolKind::TaskKill => tasks::kill(session, arguments, report).await,
                 ToolKind::TaskList => tasks::list(session, arguments).await,

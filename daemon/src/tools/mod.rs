@@ -5,6 +5,7 @@
 //!    │ new
 //!    ├─ read, write, edit, grep, glob ── arguments ─ (change: a person may be asked) ─ the session's file worker ─ render
 //!    ├─ questions, a plan ── arguments ─ a person answers ─ render       the to-do list ── arguments ─ render
+//!    ├─ web_fetch ── arguments ─ the session's web worker ─ render
 //!    ├─ bash ── arguments ─ (escalate: a person may be asked) ─ start ─ follow ─ tails ─ render
 //!    │             └──── a fault is a result ────────┘
 //!    │                              │ cancel ► the whole tree is stopped
@@ -30,6 +31,7 @@ mod search;
 mod tasks;
 mod unmade;
 mod watch;
+mod web;
 mod work;
 
 pub(crate) use call::call;

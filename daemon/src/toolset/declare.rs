@@ -58,6 +58,7 @@ const fn title(kind: ToolKind) -> &'static str {
         ToolKind::Edit => "Edit files",
         ToolKind::Grep => "Search in files",
         ToolKind::Glob => "Find files",
+        ToolKind::WebFetch => "Fetch web pages",
         ToolKind::TaskOutput => "Read a background task",
         ToolKind::TaskKill => "End a background task",
         ToolKind::TaskList => "List background tasks",
@@ -74,6 +75,7 @@ const fn annotations(kind: ToolKind) -> Annotations {
     let [read_only_hint, destructive_hint, idempotent_hint, open_world_hint] = match kind {
         ToolKind::Bash | ToolKind::TaskInput => [false, true, false, true],
         ToolKind::Read | ToolKind::Grep | ToolKind::Glob => [true, false, true, false],
+        ToolKind::WebFetch => [true, false, true, true],
         ToolKind::Write => [false, true, true, false],
         // The text that was replaced is not there the second time.
         ToolKind::Edit => [false, true, false, false],
@@ -247,6 +249,7 @@ mod tests {
                 "edit",
                 "grep",
                 "glob",
+                "web_fetch",
                 "task_output",
                 "task_kill",
                 "task_list",
@@ -319,6 +322,7 @@ mod tests {
             ("task_list", [true, false, true, false]),
             ("task_output", [true, false, false, false]),
             ("todo_write", [false, false, true, false]),
+            ("web_fetch", [true, false, true, true]),
             ("write", [false, true, true, false]),
         ];
         assert_eq!(hints, expected.map(|(name, hints)| (name.to_owned(), hints)).into());

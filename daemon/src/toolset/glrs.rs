@@ -18,6 +18,7 @@ use super::parameter::files::{
     MAX_MATCHES, NAMES, PATH, PATTERN, ROOT,
 };
 use super::parameter::people::PLAIN_QUESTIONS;
+use super::parameter::web::URLS;
 use super::tool::ToolKind;
 use super::wording::{
     AnswerForm, CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector,
@@ -59,6 +60,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
             name: "glob",
             parameters: &[NAMES.required(), ROOT, INCLUDE_IGNORED, MAX_FILES],
         },
+        ToolRules { kind: ToolKind::WebFetch, name: "web_fetch", parameters: &[URLS.required()] },
         ToolRules {
             kind: ToolKind::AskUser,
             name: "ask_user",

@@ -34,7 +34,7 @@ pub(crate) use arguments::{
     Part, Placement, PlanArguments, ReadArguments, TaskInputArguments, TaskKillArguments,
     TaskOutputArguments, Timeout, Wait, Wish, WriteArguments, parse_bash, parse_edit, parse_glob,
     parse_grep, parse_plan, parse_questions, parse_read, parse_task_input, parse_task_kill,
-    parse_task_list, parse_task_output, parse_todos, parse_write,
+    parse_task_list, parse_task_output, parse_todos, parse_web_fetch, parse_write,
 };
 pub(crate) use declare::{declarations, format};
 pub(crate) use definition::Toolset;

@@ -52,6 +52,13 @@ pub(crate) enum ParameterKind {
     PlainQuestions,
     /// A to-do list.
     Todos,
+    /// A list of texts, at least and at most so many.
+    Texts {
+        /// The fewest.
+        least: usize,
+        /// The most.
+        most: usize,
+    },
 }
 
 /// Whether a call must have an argument.
@@ -99,6 +106,10 @@ impl ParameterKind {
             ParameterKind::Questions => people::questions(),
             ParameterKind::PlainQuestions => people::plain_questions(),
             ParameterKind::Todos => people::todos(),
+            ParameterKind::Texts { least, most } => {
+                let items = json!({"type": "string"});
+                json!({"type": "array", "items": items, "minItems": least, "maxItems": most})
+            }
         }
     }
 }
@@ -137,6 +148,9 @@ fn edits() -> Value {
 pub(super) mod files;
 /// Those of the tools that have to do with people.
 pub(super) mod people;
+
+/// The parameters of the tool that fetches pages.
+pub(super) mod web;
 
 /// The command.
 pub(super) const COMMAND: Parameter = Parameter::optional(

@@ -17,6 +17,7 @@ use super::parameter::files::{
     OUTPUT_MODE, PATTERN, REPLACE_ALL, ROOT,
 };
 use super::parameter::people::{PLAN, QUESTIONS, TODOS};
+use super::parameter::web::URLS;
 use super::parameter::{
     COMMAND, DESCRIPTION, EOF, JUSTIFICATION, OFFSET, REASON, RUN_IN_BACKGROUND,
     SANDBOX_PERMISSIONS, STDIN, TAIL_LINES, TASK_ID, TEXT, TIMEOUT_MS, TTY, WAIT, WAIT_MS, WORKDIR,
@@ -98,6 +99,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
             name: "glob",
             parameters: &[NAMES.required(), ROOT, INCLUDE_IGNORED, MAX_FILES],
         },
+        ToolRules { kind: ToolKind::WebFetch, name: "web_fetch", parameters: &[URLS.required()] },
         ToolRules {
             kind: ToolKind::TaskOutput,
             name: "task_output",

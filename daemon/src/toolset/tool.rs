@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use brattice_policy::{Limits, Mode};
+use brattice_policy::{Limits, Mode, Network};
 use brattice_protocol::editor::EditorKind;
 use brattice_protocol::session::{AskRule, Options};
 
@@ -31,6 +31,8 @@ pub(crate) enum ToolKind {
     Grep,
     /// Finds files by their names.
     Glob,
+    /// Fetches pages.
+    WebFetch,
     /// Reads a task's output and waits for its end.
     TaskOutput,
     /// Ends a task.
@@ -57,6 +59,7 @@ impl ToolKind {
             ToolKind::Grep | ToolKind::Glob => EditorKind::Search,
             ToolKind::ExitPlanMode | ToolKind::TodoWrite => EditorKind::Think,
             ToolKind::AskUser => EditorKind::Other,
+            ToolKind::WebFetch => EditorKind::Fetch,
         }
     }
 
@@ -69,6 +72,7 @@ impl ToolKind {
             | ToolKind::Edit
             | ToolKind::Grep
             | ToolKind::Glob
+            | ToolKind::WebFetch
             | ToolKind::TaskKill
             | ToolKind::TaskInput
             | ToolKind::AskUser
@@ -158,6 +162,7 @@ pub(crate) struct UnknownTool {
 pub(crate) struct SessionTools<'a> {
     toolset: &'static Toolset,
     disabled: &'a [String],
+    network: Network,
     times: CallTimes,
     escalation: EscalationOffer,
     offers: Offers,
@@ -178,7 +183,19 @@ impl<'a> SessionTools<'a> {
             false => AskRule::Never,
         };
         let (offers, edit_tools) = (Offers::default(), toolset.files.declared == Declared::Always);
-        SessionTools { toolset, disabled, times, escalation, offers, cap, loops, edit_tools, asks }
+        let network = Network::Full;
+        SessionTools {
+            toolset,
+            disabled,
+            network,
+            times,
+            escalation,
+            offers,
+            cap,
+            loops,
+            edit_tools,
+            asks,
+        }
     }
 
     /// The same in a session whose state offers this.
@@ -189,6 +206,11 @@ impl<'a> SessionTools<'a> {
     /// The same in a session that may ask for more, or may not.
     pub(crate) const fn with_escalation(self, escalation: EscalationOffer) -> Self {
         SessionTools { escalation, ..self }
+    }
+
+    /// The same in a session with this network.
+    pub(crate) const fn with_network(self, network: Network) -> Self {
+        SessionTools { network, ..self }
     }
 
     /// Whether its calls may ask for a wider mode.
@@ -308,6 +330,7 @@ impl<'a> SessionTools<'a> {
             move |rules: &&ToolRules| self.disabled.iter().any(|name| name == rules.name);
         let is_left_out = move |rules: &&ToolRules| match rules.kind {
             ToolKind::Read | ToolKind::Write | ToolKind::Edit => !self.edit_tools,
+            ToolKind::WebFetch => self.network != Network::Full,
             _ => false,
         };
         let tools = self.toolset.tools.iter();
@@ -339,7 +362,7 @@ mod tests {
                 .to_owned())
         );
         let others = [
-            (ToolsetName::Glrs, "`bash`, `read`, `write`, `edit`, `grep`, `glob`"),
+            (ToolsetName::Glrs, "`bash`, `read`, `write`, `edit`, `grep`, `glob`, `web_fetch`"),
             (ToolsetName::Minimal, "`bash`"),
         ];
         for (name, declared) in others {
@@ -356,6 +379,7 @@ mod tests {
             "edit",
             "grep",
             "glob",
+            "web_fetch",
             "task_output",
             "task_kill",
             "task_list",
@@ -368,6 +392,18 @@ mod tests {
             find(ToolsetName::Standard, &all, "bash"),
             Err("unknown tool `bash`: expected one of none".to_owned())
         );
+    }
+
+    #[test]
+    fn pages_are_fetched_only_where_the_network_is_full() {
+        for name in [ToolsetName::Standard, ToolsetName::Glrs] {
+            let declares = |network| {
+                let tools = SessionTools::of(Toolset::of(name), &[], &Limits::default());
+                tools.with_network(network).declares(ToolKind::WebFetch)
+            };
+            let networks = [Network::Full, Network::Loopback, Network::None];
+            assert_eq!(networks.map(declares), [true, false, false]);
+        }
     }
 
     #[test]

@@ -174,6 +174,8 @@ pub(crate) enum Expected {
     EntriesOfAtMost(usize),
     /// A plan.
     Heading,
+    /// A list of texts, at least and at most so many.
+    Texts(usize, usize),
     /// Named values.
     Object,
     /// No such value.
@@ -197,6 +199,7 @@ impl Expected {
             | ParameterKind::Questions
             | ParameterKind::PlainQuestions => Expected::NonEmptyArray,
             ParameterKind::Todos => Expected::Array,
+            ParameterKind::Texts { least, most } => Expected::Texts(least, most),
         }
     }
 }
@@ -226,6 +229,7 @@ impl fmt::Display for Expected {
             }
             Expected::NonEmptyArray => f.write_str("an array that is not empty"),
             Expected::EntriesOfAtMost(most) => write!(f, "an array of at most {most} entries"),
+            Expected::Texts(least, most) => write!(f, "an array of {least} to {most} texts"),
             Expected::Object => f.write_str("an object"),
             Expected::Nothing => f.write_str("no such key"),
         }

@@ -2,7 +2,7 @@
 //! for the model: the argument, what was expected and what came.
 //!
 //! ```text
-//!  arguments ──▶ given ──▶ bash, files, search, tasks, people ──▶ BashArguments, ReadArguments …
+//!  arguments ──▶ given ──▶ bash, files, search, tasks, web, people ──▶ BashArguments, ReadArguments …
 //!                declared?  value by value
 //!                required?        │
 //!                    └──────▶ fault: ArgumentFault
@@ -18,6 +18,7 @@ mod nested;
 mod people;
 mod search;
 mod tasks;
+mod web;
 mod wish;
 
 pub(crate) use bash::{BashArguments, Input, Placement, Timeout, TimeoutOrigin, parse_bash};
@@ -32,6 +33,7 @@ pub(crate) use tasks::{
     Part, TaskInputArguments, TaskKillArguments, TaskOutputArguments, Wait, parse_task_input,
     parse_task_kill, parse_task_list, parse_task_output,
 };
+pub(crate) use web::parse_web_fetch;
 
 pub(crate) use wish::Wish;
 

@@ -6,6 +6,7 @@ mod files;
 mod people;
 mod result;
 mod tasks;
+mod web;
 
 use super::tool::{SessionTools, ToolKind};
 
@@ -18,6 +19,7 @@ pub(super) fn description(tools: SessionTools<'_>, kind: ToolKind) -> String {
         ToolKind::Edit => files::edit(tools),
         ToolKind::Grep => files::grep(tools),
         ToolKind::Glob => files::glob(tools),
+        ToolKind::WebFetch => web::web_fetch(tools),
         ToolKind::TaskOutput => tasks::task_output(tools),
         ToolKind::TaskKill => tasks::task_kill(tools),
         ToolKind::TaskList => tasks::task_list(tools),

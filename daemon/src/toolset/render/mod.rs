@@ -10,6 +10,7 @@
 //!  Reading ──▶ reading ──▶ text       Written, Edited ──▶ files ──▶ text, diffs ──▶ editors and people who are asked
 //!  Found, Listed ──▶ search ──▶ text  faults ──▶ refused ──▶ text
 //!  Question, Answer, Todo ──▶ people ──▶ text
+//!  Fetched ──▶ web ──▶ text
 //! ```
 //!
 //! Caps are applied by `decode` and `capped`, before anything else; closing lines are added last, so that they always survive.
@@ -43,6 +44,7 @@ mod task_list;
 mod task_output;
 mod task_words;
 mod terminal;
+mod web;
 
 pub(crate) use capped::capped;
 pub(crate) use characters::{CharacterCount, StreamLength};
@@ -67,3 +69,4 @@ pub(crate) use task_output::{RenderedReading, Shell, Standing, TaskReading, rend
 pub(crate) use task_words::{
     KillEffect, Said, UnknownTask, render_started, render_task_input, render_task_kill,
 };
+pub(crate) use web::{Success, render_fetched};

@@ -1,4 +1,4 @@
-//! One message on the socket between the daemon and a file worker: its length, four bytes in the machine's order, and JSON.
+//! One message on the socket between the daemon and a worker: its length, four bytes in the machine's order, and JSON.
 //!
 //! Both sides are the same program on the same machine. A length beyond the bound ends the conversation: it can only come
 //! from something that is not a worker of ours.
@@ -18,7 +18,7 @@ pub(super) const HEAD: usize = size_of::<u32>();
 ///
 /// # Errors
 /// It is too long, which is the caller's to prevent.
-pub(super) fn frame<T: Serialize>(message: &T) -> io::Result<Vec<u8>> {
+pub(crate) fn frame<T: Serialize>(message: &T) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; HEAD];
     serde_json::to_writer(&mut bytes, message)?;
     let length = bytes.len() - HEAD;
@@ -40,7 +40,7 @@ pub(super) fn length(head: [u8; HEAD]) -> io::Result<usize> {
 ///
 /// # Errors
 /// The stream breaks off, or holds something else.
-pub(super) fn receive<T: DeserializeOwned>(stream: &mut impl Read) -> io::Result<Option<T>> {
+pub(crate) fn receive<T: DeserializeOwned>(stream: &mut impl Read) -> io::Result<Option<T>> {
     let mut head = [0; HEAD];
     match stream.read_exact(&mut head) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),

@@ -1,54 +1,63 @@
-//! The daemon's side of a file worker: calls by number, answered in whatever order they end.
+//! The daemon's side of a line to a worker: calls by number, answered in whatever order they end.
 //!
 //! One tokio task owns the socket. When the worker dies its end closes, and whoever waits gets [`WorkerGone`]; when a caller is
 //! dropped the worker is told to stop that call, and its answer goes nowhere.
 
 use std::collections::HashMap;
+use std::marker::PhantomData;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::frame::{self, HEAD};
-use super::message::{Answer, Request, ToWorker};
+use super::message::ToWorker;
 
 /// Messages that wait to be sent. One that finds no room waits in its caller.
 const QUEUE: usize = 64;
 
 /// The worker ended before it had answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the process that works on this session's files has ended")]
+#[error("the process that did this for the session has ended")]
 pub(crate) struct WorkerGone;
 
-/// A file worker. Clones are the same one.
-#[derive(Clone, Debug)]
-pub(crate) struct Client(Arc<Shared>);
+/// A worker that is asked `Q` and answers `A`. Clones are the same one.
+#[derive(Debug)]
+pub(crate) struct Client<Q, A>(Arc<Shared<A>>, PhantomData<fn(Q)>);
+
+impl<Q, A> Clone for Client<Q, A> {
+    fn clone(&self) -> Self {
+        Client(self.0.clone(), PhantomData)
+    }
+}
 
 #[derive(Debug)]
-struct Shared {
+struct Shared<A> {
     outgoing: mpsc::Sender<Vec<u8>>,
-    waiting: Arc<Mutex<Waiting>>,
+    waiting: Arc<Mutex<Waiting<A>>>,
     gone: watch::Receiver<bool>,
 }
 
-#[derive(Debug, Default)]
-struct Waiting {
+#[derive(Debug)]
+struct Waiting<A> {
     next: u64,
-    calls: HashMap<u64, oneshot::Sender<Answer>>,
+    calls: HashMap<u64, oneshot::Sender<A>>,
     is_gone: bool,
 }
 
 /// A call that is waited for. Dropped, it is withdrawn.
-struct Pending<'a> {
-    client: &'a Client,
+struct Pending<'a, A> {
+    shared: &'a Shared<A>,
     id: u64,
 }
 
-impl Client {
+impl<Q: Serialize, A: DeserializeOwned + Send + 'static> Client<Q, A> {
     /// The worker at the other end of this socket. Called inside the runtime.
     ///
     /// # Errors
@@ -58,7 +67,8 @@ impl Client {
         stream.set_nonblocking(true)?;
         let (reader, writer) = UnixStream::from_std(stream)?.into_split();
         let (outgoing, queue) = mpsc::channel(QUEUE);
-        let waiting = Arc::new(Mutex::new(Waiting::default()));
+        let waiting = Waiting { next: 0, calls: HashMap::new(), is_gone: false };
+        let waiting = Arc::new(Mutex::new(waiting));
         tokio::spawn(write(writer, queue));
         let (say_gone, gone) = watch::channel(false);
         let answers = read(reader, waiting.clone());
@@ -66,14 +76,14 @@ impl Client {
             answers.await;
             say_gone.send_replace(true);
         });
-        Ok(Client(Arc::new(Shared { outgoing, waiting, gone })))
+        Ok(Client(Arc::new(Shared { outgoing, waiting, gone }), PhantomData))
     }
 
     /// Has the worker do something.
     ///
     /// # Errors
     /// [`WorkerGone`]; it may have been done or not.
-    pub(crate) async fn call(&self, request: Request) -> Result<Answer, WorkerGone> {
+    pub(crate) async fn call(&self, request: Q) -> Result<A, WorkerGone> {
         let (answer, answered) = oneshot::channel();
         let id = {
             let mut waiting = lock(&self.0.waiting);
@@ -85,7 +95,7 @@ impl Client {
             waiting.calls.insert(id, answer);
             id
         };
-        let pending = Pending { client: self, id };
+        let pending = Pending { shared: &self.0, id };
         // What does not fit a message was bounded where it came in.
         let frame = frame::frame(&ToWorker::Call { id, request }).map_err(|_| WorkerGone)?;
         self.0.outgoing.send(frame).await.map_err(|_| WorkerGone)?;
@@ -106,11 +116,11 @@ impl Client {
     }
 }
 
-impl Drop for Pending<'_> {
+impl<A> Drop for Pending<'_, A> {
     fn drop(&mut self) {
-        let shared = &self.client.0;
+        let shared = self.shared;
         if lock(&shared.waiting).calls.remove(&self.id).is_some()
-            && let Ok(frame) = frame::frame(&ToWorker::Cancel { id: self.id })
+            && let Ok(frame) = frame::frame(&ToWorker::<()>::Cancel { id: self.id })
         {
             // Without room the call goes on to its end, which nobody hears of.
             shared.outgoing.try_send(frame).ok();
@@ -126,7 +136,7 @@ async fn write(mut writer: OwnedWriteHalf, mut queue: mpsc::Receiver<Vec<u8>>) {
     }
 }
 
-async fn read(mut reader: OwnedReadHalf, waiting: Arc<Mutex<Waiting>>) {
+async fn read<A: DeserializeOwned>(mut reader: OwnedReadHalf, waiting: Arc<Mutex<Waiting<A>>>) {
     while let Ok((id, answer)) = receive(&mut reader).await {
         if let Some(asker) = lock(&waiting).calls.remove(&id) {
             // Whoever asked may have gone.
@@ -139,7 +149,7 @@ async fn read(mut reader: OwnedReadHalf, waiting: Arc<Mutex<Waiting>>) {
     waiting.calls.clear();
 }
 
-async fn receive(reader: &mut OwnedReadHalf) -> std::io::Result<(u64, Answer)> {
+async fn receive<A: DeserializeOwned>(reader: &mut OwnedReadHalf) -> std::io::Result<(u64, A)> {
     let mut head = [0; HEAD];
     reader.read_exact(&mut head).await?;
     let mut bytes = vec![0; frame::length(head)?];
@@ -147,7 +157,7 @@ async fn receive(reader: &mut OwnedReadHalf) -> std::io::Result<(u64, Answer)> {
     Ok(serde_json::from_slice(&bytes)?)
 }
 
-fn lock(waiting: &Mutex<Waiting>) -> MutexGuard<'_, Waiting> {
+fn lock<A>(waiting: &Mutex<Waiting<A>>) -> MutexGuard<'_, Waiting<A>> {
     waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -156,45 +166,34 @@ mod tests {
     use std::os::unix::net::UnixStream as StdStream;
     use std::time::Duration;
 
-    use brattice_files::Recovery;
     use tokio::time::timeout;
 
     use super::*;
 
     const PATIENCE: Duration = Duration::from_secs(10);
 
-    fn pair() -> (Client, StdStream) {
+    type Numbers = Client<u64, u64>;
+
+    fn pair() -> (Numbers, StdStream) {
         let (near, far) = StdStream::pair().unwrap();
         (Client::new(near.into()).unwrap(), far)
     }
 
-    fn request() -> Request {
-        Request::Recover { journal: "/journal".into() }
-    }
-
     /// Reads the next message of the client, off the runtime's threads.
-    async fn received(far: &StdStream) -> Option<ToWorker> {
+    async fn received(far: &StdStream) -> Option<ToWorker<u64>> {
         let mut far = far.try_clone().unwrap();
         tokio::task::spawn_blocking(move || frame::receive(&mut far).unwrap()).await.unwrap()
     }
 
-    fn answer(mut far: &StdStream, id: u64, live: usize) {
-        let answer = Answer::Recovered(Ok(Recovery { live, ..Recovery::default() }));
+    fn answer(mut far: &StdStream, id: u64, answer: u64) {
         std::io::Write::write_all(&mut far, &frame::frame(&(id, answer)).unwrap()).unwrap();
-    }
-
-    fn live(answer: Result<Answer, WorkerGone>) -> usize {
-        match answer {
-            Ok(Answer::Recovered(Ok(recovery))) => recovery.live,
-            other => panic!("{other:?}"),
-        }
     }
 
     #[tokio::test]
     async fn answers_find_their_calls_in_any_order() {
         let (client, far) = pair();
         let calls = [client.clone(), client]
-            .map(|client| tokio::spawn(async move { client.call(request()).await }));
+            .map(|client| tokio::spawn(async move { client.call(1).await }));
         let mut ids = Vec::new();
         for _ in 0..2 {
             let Some(ToWorker::Call { id, .. }) = received(&far).await else { panic!("no call") };
@@ -202,11 +201,11 @@ mod tests {
         }
         ids.sort_unstable();
         for id in ids.iter().rev() {
-            answer(&far, *id, usize::try_from(*id).unwrap());
+            answer(&far, *id, *id);
         }
         let mut told = Vec::new();
         for call in calls {
-            told.push(live(timeout(PATIENCE, call).await.unwrap().unwrap()));
+            told.push(timeout(PATIENCE, call).await.unwrap().unwrap().unwrap());
         }
         told.sort_unstable();
         assert_eq!(told, [1, 2]);
@@ -216,7 +215,7 @@ mod tests {
     async fn a_call_that_is_dropped_is_withdrawn_and_its_answer_goes_nowhere() {
         let (client, far) = pair();
         let caller = client.clone();
-        let call = tokio::spawn(async move { caller.call(request()).await });
+        let call = tokio::spawn(async move { caller.call(1).await });
         let Some(ToWorker::Call { id, .. }) = received(&far).await else { panic!("no call") };
         call.abort();
         let Some(ToWorker::Cancel { id: withdrawn }) = received(&far).await else {
@@ -224,22 +223,22 @@ mod tests {
         };
         assert_eq!(withdrawn, id);
         answer(&far, id, 9);
-        let next = tokio::spawn(async move { client.call(request()).await });
+        let next = tokio::spawn(async move { client.call(1).await });
         let Some(ToWorker::Call { id, .. }) = received(&far).await else { panic!("no call") };
         answer(&far, id, 3);
-        assert_eq!(live(timeout(PATIENCE, next).await.unwrap().unwrap()), 3);
+        assert_eq!(timeout(PATIENCE, next).await.unwrap().unwrap(), Ok(3));
     }
 
     #[tokio::test]
     async fn when_the_worker_ends_its_calls_fail_and_so_do_later_ones() {
         let (client, far) = pair();
         let caller = client.clone();
-        let call = tokio::spawn(async move { caller.call(request()).await });
+        let call = tokio::spawn(async move { caller.call(1).await });
         received(&far).await.unwrap();
         drop(far);
         assert_eq!(timeout(PATIENCE, call).await.unwrap().unwrap().unwrap_err(), WorkerGone);
         timeout(PATIENCE, client.gone()).await.unwrap();
         assert!(client.is_gone());
-        assert_eq!(client.call(request()).await.unwrap_err(), WorkerGone);
+        assert_eq!(client.call(1).await.unwrap_err(), WorkerGone);
     }
 }

@@ -1,0 +1,195 @@
+//! The worker's side of the line: calls from the daemon, a bounded number at a time, each on the thread that has heard it.
+//!
+//! ```text
+//!  waiting for its turn ──► hearing ──a call──► the next one hears; the call is done here ──► waiting for its turn, or gone
+//! ```
+//!
+//! States: *serving* → *over*, when the daemon's end of the socket closes. It holds nothing between calls. There is always a
+//! thread that hears, so that each call can be withdrawn.
+
+use std::collections::HashMap;
+use std::io::{self, Write as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixStream;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use brattice_policy::sys::signal;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::frame;
+use super::message::ToWorker;
+
+/// What a worker does.
+pub(crate) trait Work: Send + Sync + 'static {
+    /// What it is asked.
+    type Request: DeserializeOwned + Send;
+    /// What it answers.
+    type Answer: Serialize;
+    /// What stops a call.
+    type Flag: Flag;
+
+    /// Calls that are worked on at the same time; the next one waits.
+    const MOST_CALLS: usize;
+
+    /// Does what is asked, or next to nothing once the flag is raised.
+    fn answer(&self, request: Self::Request, flag: &Self::Flag) -> Self::Answer;
+
+    /// The answer where doing it failed in a way that it should not.
+    fn broken() -> Self::Answer;
+}
+
+/// Raised, it stops a call. Clones are the same one.
+pub(crate) trait Flag: Clone + Default + Send + Sync {
+    /// Raises it.
+    fn raise(&self);
+
+    /// Whether it is.
+    fn is_raised(&self) -> bool;
+}
+
+/// Threads that wait for their turn to hear, and are kept.
+const MOST_IDLE: usize = 1;
+
+/// What the threads share.
+struct Shared<W: Work> {
+    work: W,
+    calls: Mutex<Calls<W::Flag>>,
+    /// One of them ended, or was withdrawn.
+    changed: Condvar,
+    /// Whoever has it hears.
+    socket: Mutex<UnixStream>,
+    /// Threads that wait for it.
+    idle: AtomicUsize,
+    answers: Mutex<UnixStream>,
+}
+
+/// The calls that have come and are not answered.
+struct Calls<F> {
+    /// Each with what stops it.
+    flags: HashMap<u64, F>,
+    /// How many are being worked on.
+    working: usize,
+    /// Whether none comes any more.
+    is_over: bool,
+}
+
+/// A call that was heard.
+struct Call<W: Work> {
+    id: u64,
+    request: W::Request,
+    flag: W::Flag,
+}
+
+/// Serves until the daemon's end closes; the socket is standard input. It ends by that, not by signals: what a call has begun
+/// it undoes, for which the grace between SIGTERM and SIGKILL is there.
+pub(crate) fn serve(work: impl Work) -> ExitCode {
+    if signal::block_all().is_err() {
+        return ExitCode::FAILURE;
+    }
+    match run(work) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn run(work: impl Work) -> io::Result<()> {
+    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let answers = Mutex::new(socket.try_clone()?);
+    let calls = Calls { flags: HashMap::new(), working: 0, is_over: false };
+    let (calls, changed) = (Mutex::new(calls), Condvar::new());
+    let (socket, idle) = (Mutex::new(socket), AtomicUsize::new(0));
+    let shared = Arc::new(Shared { work, calls, changed, socket, idle, answers });
+    spawn(&shared)?;
+    let over = shared.changed.wait_while(lock(&shared.calls), |calls| !calls.is_over);
+    drop(over.unwrap_or_else(PoisonError::into_inner));
+    // Nobody hears the answers any more; what a call has begun it undoes.
+    shared.withdraw_all();
+    Ok(())
+}
+
+fn spawn<W: Work>(shared: &Arc<Shared<W>>) -> io::Result<()> {
+    let own = shared.clone();
+    thread::Builder::new().name("call".to_owned()).spawn(move || hear(&own)).map(drop)
+}
+
+/// Hears and works in turns, as long as it is needed.
+fn hear<W: Work>(shared: &Arc<Shared<W>>) {
+    while shared.idle.fetch_add(1, Ordering::SeqCst) <= MOST_IDLE {
+        let mut socket = lock(&shared.socket);
+        shared.idle.fetch_sub(1, Ordering::SeqCst);
+        let Some(call) = shared.next(&mut socket) else {
+            lock(&shared.calls).is_over = true;
+            return shared.changed.notify_all();
+        };
+        let is_heard = shared.idle.load(Ordering::SeqCst) > 0 || spawn(shared).is_ok();
+        drop(socket);
+        match is_heard {
+            true => shared.work(call),
+            // Where no other thread can be had this one hears on.
+            false => shared.tell(call.id, W::broken()),
+        }
+    }
+    shared.idle.fetch_sub(1, Ordering::SeqCst);
+}
+
+impl<W: Work> Shared<W> {
+    /// The next call. `None` once the daemon's end is closed, or says what nobody understands.
+    fn next(&self, socket: &mut UnixStream) -> Option<Call<W>> {
+        loop {
+            match frame::receive::<ToWorker<W::Request>>(socket) {
+                Ok(Some(ToWorker::Cancel { id })) => self.withdraw(id),
+                Ok(Some(ToWorker::Call { id, request })) => {
+                    let flag = lock(&self.calls).flags.entry(id).or_default().clone();
+                    return Some(Call { id, request, flag });
+                }
+                Ok(None) | Err(_) => return None,
+            }
+        }
+    }
+
+    /// Works on a call once there is room, or at once where it was withdrawn: it then does next to nothing.
+    fn work(&self, Call { id, request, flag }: Call<W>) {
+        let waits =
+            |calls: &mut Calls<W::Flag>| calls.working >= W::MOST_CALLS && !flag.is_raised();
+        let calls = self.changed.wait_while(lock(&self.calls), waits);
+        calls.unwrap_or_else(PoisonError::into_inner).working += 1;
+        let answer = catch_unwind(AssertUnwindSafe(|| self.work.answer(request, &flag)));
+        lock(&self.calls).working -= 1;
+        self.tell(id, answer.unwrap_or_else(|_| W::broken()));
+    }
+
+    fn tell(&self, id: u64, answer: W::Answer) {
+        let told = frame::frame(&(id, answer)).or_else(|_| frame::frame(&(id, W::broken())));
+        if let Ok(told) = told {
+            // A daemon that is gone is seen by the thread that reads.
+            lock(&self.answers).write_all(&told).ok();
+        }
+        lock(&self.calls).flags.remove(&id);
+        self.changed.notify_all();
+    }
+
+    fn withdraw(&self, id: u64) {
+        if let Some(flag) = lock(&self.calls).flags.get(&id) {
+            flag.raise();
+        }
+        self.changed.notify_all();
+    }
+
+    /// Withdraws all, and waits until none is left.
+    fn withdraw_all(&self) {
+        let calls = lock(&self.calls);
+        calls.flags.values().for_each(Flag::raise);
+        self.changed.notify_all();
+        let ended = self.changed.wait_while(calls, |calls| !calls.flags.is_empty());
+        drop(ended.unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
