@@ -96,6 +96,18 @@ fn a_shell_that_was_killed_is_passed_by() {
 }
 
 #[test]
+fn a_shell_that_was_stopped_is_passed_by() {
+    let world = World::new();
+    let session = world.session("workspace-write").open();
+    session.run("true").exits(0);
+    let ready = standing(&world, &session);
+    ready.stop();
+    assert_ne!(next(&session, json!({})), ready.pid);
+    eventually("it has ended", || (!ready.is_alive()).then_some(()));
+    world.finish();
+}
+
+#[test]
 fn a_shell_that_reads_a_file_of_the_users_is_not_started_before_its_command() {
     let world = World::builder();
     let file = world.root().join("start.sh");

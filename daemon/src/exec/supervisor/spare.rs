@@ -186,10 +186,11 @@ impl Spare {
         };
         let Some((_, program)) = shell.processes else { return ForTask::Not };
         let is_short = rustix::fs::fstat(text).is_ok_and(|it| it.st_size as u64 <= LONGEST_TEXT);
-        match stands_in(program, &setting.cwd) {
+        let is_fit = || Ok(is_untouched(program)? && stands_in(program, &setting.cwd)?);
+        match is_fit() {
             Ok(true) if is_short => ForTask::Serves,
             Ok(true) => ForTask::Not,
-            Ok(false) | Err(_) => ForTask::Never,
+            io::Result::<bool>::Ok(false) | Err(_) => ForTask::Never,
         }
     }
 
@@ -227,6 +228,18 @@ impl SpareShell {
         let SpareShell { stdout, stderr, .. } = self;
         Ok(Begun { keeper, stdout, stderr })
     }
+}
+
+/// Whether nobody has stopped the process or sent it a signal that it is yet to take: a command that ends it could not be told
+/// from one that it was given (proc_pid_status(5)).
+fn is_untouched(process: u32) -> io::Result<bool> {
+    let status = fs::read_to_string(format!("/proc/{process}/status"))?;
+    let is_none = |mask: &str| mask.trim().bytes().all(|digit| digit == b'0');
+    Ok(status.lines().all(|line| match line.split_once(':') {
+        Some(("State", state)) => !state.trim().starts_with(['T', 't', 'Z', 'X']),
+        Some(("SigPnd" | "ShdPnd", mask)) => is_none(mask),
+        _ => true,
+    }))
 }
 
 /// Whether the path leads, in the process's own namespaces, to the folder in which the process stands.
