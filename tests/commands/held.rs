@@ -44,7 +44,7 @@ fn b027_a_silent_background_child_does_not_hold_the_call() {
 fn b027_neither_does_a_coprocess_a_substitution_or_a_closed_stdout() {
     returns_at_once(&[
         "coproc sleep 900; echo started",
-        "echo started > >(cat; exec sleep 900); sleep 0.3",
+        "echo started > >(cat; exec sleep 900); until grep -q sleep /proc/$!/comm; do sleep 0.01; done",
         "sleep 900 >&- 2>&- & echo started",
         "(setsid nohup sleep 900 >/dev/null 2>&1 &); echo started",
     ]);

@@ -235,7 +235,7 @@ fn what_is_protected_is_denied_as_to_a_command_and_can_be_asked_for() {
 fn a_file_system_that_is_read_only_by_itself_is_no_denial() {
     let builder = World::builder();
     let mount = format!(
-        "mkdir -p {0}/ws/ro && mount -t tmpfs tmpfs {0}/ws/ro && echo old > {0}/ws/ro/f && mount -o remount,ro {0}/ws/ro && exec {{}}",
+        "mkdir -p {0}/ws/ro && mount -t tmpfs tmpfs {0}/ws/ro && echo old > {0}/ws/ro/f && mount -o remount,bind,ro {0}/ws/ro && exec {{}}",
         builder.root().display()
     );
     let world = builder.wrapper(&["unshare", "-rm", "/bin/bash", "-c", &mount]).start();
