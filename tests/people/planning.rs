@@ -41,7 +41,10 @@ fn b112_plan_mode_holds_the_shell_and_the_tools_for_files_in_every_toolset() {
         let world = World::new();
         repository(&world);
         let before = standing(&world);
-        let session = opening(&world, toolset).with("plan", json!(true)).answering().open();
+        // Of its own accord `minimal` asks before it acts.
+        let options = if toolset == "minimal" { json!({"ask": "never"}) } else { json!({}) };
+        let opening = opening(&world, toolset).with("plan", json!(true)).with("options", options);
+        let session = opening.answering().open();
         assert_eq!(
             (session.opened().mode.as_str(), session.opened().plan),
             ("read-only", true),
@@ -54,10 +57,15 @@ fn b112_plan_mode_holds_the_shell_and_the_tools_for_files_in_every_toolset() {
         ] {
             is_refused_for_planning(&session.run(command));
         }
-        if declares(&session, "write") && toolset != "glrs" {
-            call(&session, "read", json!({"file_path": "f"})).lacks("[sandbox");
-            let written = call(&session, "write", json!({"file_path": "p.md", "content": "x"}));
-            let edit = json!({"file_path": "f", "old_string": "1", "new_string": "2"});
+        if declares(&session, "write") {
+            let path = if toolset == "glrs" { "path" } else { "file_path" };
+            call(&session, "read", json!({path: "f"})).lacks("[sandbox");
+            let written = call(&session, "write", json!({path: "p.md", "content": "x"}));
+            let change = json!({"old_string": "1", "new_string": "2"});
+            let edit = match toolset {
+                "glrs" => json!({"files": [{"path": "f", "edits": [change]}]}),
+                _ => json!({"file_path": "f", "old_string": "1", "new_string": "2"}),
+            };
             for refused in [written, call(&session, "edit", edit)] {
                 assert!(refused.is_error(), "{}", refused.text());
                 is_refused_for_planning(&refused);

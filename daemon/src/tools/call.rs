@@ -10,7 +10,7 @@ use brattice_protocol::tools::{
 };
 use brattice_protocol::{CallId, RpcError, TaskId};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::server::{Body, Connection, Delivery};
 use crate::session::{Admission, CallFacts, RunningCall, Session};
@@ -18,6 +18,7 @@ use crate::toolset::render::{Facts, append_loop};
 use crate::toolset::{Repetition, ToolKind};
 
 use super::news::News;
+use super::tasks::TaskFault;
 use super::{bash, files, people, search, tasks, web};
 
 /// The connection that a call came by. It may be an operator's, and another than that of the session's client.
@@ -69,29 +70,8 @@ async fn run(
     let mut answer = match (found, &params.arguments) {
         (Err(unknown), _) => Answer::refused(toolset.error(&unknown.to_string())),
         (Ok(tool), Value::Object(arguments)) => {
-            let report = &mut report;
-            let answer = match tool {
-                ToolKind::Bash => Ok(bash::run(session, &call, caller, arguments, report).await),
-                ToolKind::Read => Ok(files::read(session, &call, arguments, report).await),
-                ToolKind::Write => {
-                    Ok(files::write(session, &call, caller, arguments, report).await)
-                }
-                ToolKind::Edit => Ok(files::edit(session, &call, caller, arguments, report).await),
-                ToolKind::Grep => Ok(search::grep(session, &call, arguments, report).await),
-                ToolKind::Glob => Ok(search::glob(session, &call, arguments, report).await),
-                ToolKind::WebFetch => Ok(web::fetch(session, &call, arguments, report).await),
-                ToolKind::TaskOutput => tasks::output(session, &call, arguments).await,
-                ToolKind::TaskKill => tasks::kill(session, arguments, report).await,
-                ToolKind::TaskList => tasks::list(session, arguments).await,
-                ToolKind::TaskInput => tasks::input(session, &call, arguments, report).await,
-                ToolKind::AskUser => {
-                    Ok(people::ask(session, &call, caller, arguments, report).await)
-                }
-                ToolKind::ExitPlanMode => {
-                    Ok(people::exit_plan_mode(session, &call, caller, arguments, report).await)
-                }
-                ToolKind::TodoWrite => Ok(people::write_todos(session, arguments, report).await),
-            };
+            let calling = Calling { session, call: &call, caller, report: &mut report };
+            let answer = calling.carry_out(tool, arguments).await;
             answer.unwrap_or_else(|fault| Answer::refused(toolset.error(&fault.to_string())))
         }
         (Ok(_), other) => Answer::refused(toolset.error(&no_object(other))),
@@ -119,6 +99,43 @@ async fn run(
         Keeping::MayRunAgain => call.withdraw(result.clone()),
     }
     Ok(result)
+}
+
+/// A call on its way to its answer.
+struct Calling<'a, 'b> {
+    session: &'a Arc<Session>,
+    call: &'a RunningCall,
+    caller: &'a Caller,
+    report: &'a mut Report<'b>,
+}
+
+impl Calling<'_, '_> {
+    /// Has the tool do what it does.
+    async fn carry_out(
+        self,
+        tool: ToolKind,
+        arguments: &Map<String, Value>,
+    ) -> Result<Answer, TaskFault> {
+        let Calling { session, call, caller, report } = self;
+        match tool {
+            ToolKind::Bash => Ok(bash::run(session, call, caller, arguments, report).await),
+            ToolKind::Read => Ok(files::read(session, call, arguments, report).await),
+            ToolKind::Write => Ok(files::write(session, call, caller, arguments, report).await),
+            ToolKind::Edit => Ok(files::edit(session, call, caller, arguments, report).await),
+            ToolKind::Grep => Ok(search::grep(session, call, arguments, report).await),
+            ToolKind::Glob => Ok(search::glob(session, call, arguments, report).await),
+            ToolKind::WebFetch => Ok(web::fetch(session, call, arguments, report).await),
+            ToolKind::TaskOutput => tasks::output(session, call, arguments).await,
+            ToolKind::TaskKill => tasks::kill(session, arguments, report).await,
+            ToolKind::TaskList => tasks::list(session, arguments).await,
+            ToolKind::TaskInput => tasks::input(session, call, arguments, report).await,
+            ToolKind::AskUser => Ok(people::ask(session, call, caller, arguments, report).await),
+            ToolKind::ExitPlanMode => {
+                Ok(people::exit_plan_mode(session, call, caller, arguments, report).await)
+            }
+            ToolKind::TodoWrite => Ok(people::write_todos(session, arguments, report).await),
+        }
+    }
 }
 
 /// How many calls in a row were the same as this one, where that is to be told.
