@@ -25,6 +25,11 @@ fn t098_hundreds_of_calls_leave_no_descriptor_and_no_zombie() {
     for _ in 0..20 {
         session.run("true").exits(0);
     }
+    // At rest there is a shell for the next command.
+    let daemon = world.daemon().pid();
+    eventually("a shell stands ready", || {
+        Process::below(daemon).iter().any(Process::stands_ready).then_some(())
+    });
     let before = left(&mut world);
     for number in 0..300 {
         session
