@@ -6,7 +6,7 @@
 //!          └────── that are connected to) ◄──┘ a redirect on the same host: each hop from the beginning
 //! ```
 //!
-//! Blocking, values in, values out: one call of [`fetch`] is one page. It holds nothing between pages and keeps to its time by
+//! Blocking, values in, values out: one call of [`fetch()`] is one page. It holds nothing between pages and keeps to its time by
 //! itself, as far as code of its own runs; a parser that does not end, or memory without bound, is for whoever runs it to stop. So
 //! it is run in a process that can be killed. It knows no sandbox, no tool and no wire.
 
