@@ -63,6 +63,8 @@ pub(crate) struct Grounds {
     pub(crate) environment: EnvironmentRules,
     /// Tools that no session declares.
     pub(crate) disable: Vec<String>,
+    /// Folders in which skills are looked for besides.
+    pub(crate) skills: Vec<String>,
     /// The command rules.
     pub(crate) rules: Rules,
     /// Where each value comes from.
@@ -98,6 +100,7 @@ impl Grounds {
             folders,
             environment,
             disable: tools.disable,
+            skills: tools.skills,
             rules,
             settings,
         }

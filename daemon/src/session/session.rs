@@ -13,6 +13,7 @@ use brattice_policy::{Escalation, Profile};
 use brattice_protocol::SessionId;
 use brattice_protocol::session::{self as wire, Options, SessionSummary};
 use brattice_protocol::tools::ToolsChanged;
+use brattice_skills::Catalogue;
 use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
@@ -128,6 +129,8 @@ pub(crate) struct Session {
     pub(super) updating: tokio::sync::Mutex<()>,
     pub(super) answers: Mutex<approval::Memory>,
     pub(super) todos: Todos,
+    /// Those that were found last.
+    pub(super) skills: Mutex<Arc<Catalogue>>,
     pub(super) denials: DenialStore,
     pub(super) files: FileWorkers,
     calls: Arc<Calls>,
@@ -179,6 +182,7 @@ impl Session {
             updating: tokio::sync::Mutex::new(()),
             answers: Mutex::default(),
             todos,
+            skills: Mutex::default(),
             denials: DenialStore::default(),
             files: FileWorkers::default(),
             calls,

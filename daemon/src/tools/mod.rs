@@ -3,7 +3,7 @@
 //! ```text
 //!  call ──admit──► known: wait for the first one's result
 //!    │ new
-//!    ├─ read, write, edit, grep, glob ── arguments ─ the session's file worker ─ render
+//!    ├─ read, write, edit, grep, glob, skills ── arguments ─ the session's file worker ─ render
 //!    ├─ questions, a plan ── arguments ─ a person answers ─ render       the to-do list ── arguments ─ render
 //!    ├─ bash ── arguments ─ (escalate: a person may be asked) ─ start ─ follow ─ tails ─ render
 //!    │             └──── a fault is a result ────────┘
@@ -25,6 +25,7 @@ mod files;
 mod news;
 mod people;
 mod search;
+mod skills;
 mod tasks;
 mod watch;
 mod work;

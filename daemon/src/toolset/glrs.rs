@@ -11,7 +11,8 @@ use super::definition::{
 };
 use super::options::SessionOption;
 use super::parameter::COMMAND;
-use super::parameter::people::PLAIN_QUESTIONS;
+use super::parameter::people::{PLAIN_QUESTIONS, SKILL_NAME};
+use super::skills::{AGENTS, Flat, SkillRules};
 use super::tool::ToolKind;
 use super::wording::{
     AnswerForm, CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector,
@@ -32,6 +33,11 @@ pub(super) static TOOLSET: Toolset = Toolset {
             kind: ToolKind::AskUser,
             name: "ask_user",
             parameters: &[PLAIN_QUESTIONS.required()],
+        },
+        ToolRules {
+            kind: ToolKind::Skill,
+            name: "activate_skill",
+            parameters: &[SKILL_NAME.required()],
         },
     ],
     unknown: UnknownArguments::Ignore,
@@ -58,6 +64,11 @@ pub(super) static TOOLSET: Toolset = Toolset {
     answers: AnswerForm::Lines,
     cap: ResultCap::Characters(30_000, CutLine::Truncated),
     loops: LoopDetector::Off,
+    skills: SkillRules {
+        workspace: &[".glrs/skills", AGENTS],
+        flat: Flat::Ignored,
+        ..SkillRules::COMMON
+    },
     listed_denials: 0,
     error_prefix: "ERROR: ",
     variables: &[],

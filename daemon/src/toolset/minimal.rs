@@ -11,6 +11,8 @@ use super::definition::{
 };
 use super::options::SessionOption;
 use super::parameter::COMMAND;
+use super::parameter::people::SKILL_NAME;
+use super::skills::{Flat, HomeSkills, NameRule, SkillRules, SkillShown};
 use super::tool::ToolKind;
 use super::wording::{
     AnswerForm, CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector,
@@ -25,7 +27,14 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// The toolset.
 pub(super) static TOOLSET: Toolset = Toolset {
     name: ToolsetName::Minimal,
-    tools: &[ToolRules { kind: ToolKind::Bash, name: "bash", parameters: &[COMMAND.required()] }],
+    tools: &[
+        ToolRules { kind: ToolKind::Bash, name: "bash", parameters: &[COMMAND.required()] },
+        ToolRules {
+            kind: ToolKind::Skill,
+            name: "read_skill",
+            parameters: &[SKILL_NAME.required()],
+        },
+    ],
     unknown: UnknownArguments::Ignore,
     options: &[SessionOption::MaxOutput],
     times: TimeRules::Own(CallTimes {
@@ -50,6 +59,13 @@ pub(super) static TOOLSET: Toolset = Toolset {
     answers: AnswerForm::Lines,
     cap: ResultCap::Characters(8_000, CutLine::OutputTruncated),
     loops: LoopDetector::On,
+    skills: SkillRules {
+        workspace: &[],
+        home: HomeSkills::Ignored,
+        flat: Flat::Skills,
+        name: NameRule::LastComponent,
+        shown: SkillShown::Whole,
+    },
     listed_denials: 0,
     error_prefix: "",
     variables: &[],

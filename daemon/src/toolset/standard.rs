@@ -13,11 +13,12 @@ use super::parameter::files::{
     INCLUDE_IGNORED, LINES, MAX_FILES, MAX_MATCHES, MULTILINE, NAMES, NEW_STRING, OLD_STRING,
     OUTPUT_MODE, PATTERN, REPLACE_ALL, ROOT,
 };
-use super::parameter::people::{PLAN, QUESTIONS, TODOS};
+use super::parameter::people::{PLAN, QUESTIONS, SKILL_NAME, TODOS};
 use super::parameter::{
     COMMAND, DESCRIPTION, EOF, JUSTIFICATION, OFFSET, REASON, RUN_IN_BACKGROUND,
     SANDBOX_PERMISSIONS, STDIN, TAIL_LINES, TASK_ID, TEXT, TIMEOUT_MS, TTY, WAIT, WAIT_MS, WORKDIR,
 };
+use super::skills::SkillRules;
 use super::tool::ToolKind;
 use super::wording::{
     AnswerForm, CommandRules, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, ResultCap,
@@ -97,6 +98,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
             name: "task_input",
             parameters: &[TASK_ID.required(), TEXT.required(), EOF],
         },
+        ToolRules { kind: ToolKind::Skill, name: "skill", parameters: &[SKILL_NAME.required()] },
         ToolRules {
             kind: ToolKind::AskUser,
             name: "ask_user_question",
@@ -148,6 +150,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
     cap: ResultCap::None,
     loops: LoopDetector::On,
     files: FileRules { shown: Shown::Numbered, detail: Detail::Full },
+    skills: SkillRules::COMMON,
     listed_denials: 5,
     error_prefix: "",
     variables: &[],

@@ -6,6 +6,7 @@ use std::time::Duration;
 use brattice_policy::{Limits, Mode};
 use brattice_protocol::editor::EditorKind;
 use brattice_protocol::session::Options;
+use brattice_skills::Catalogue;
 
 use super::definition::{CallTimes, TimeLimits, ToolRules, Toolset};
 use super::parameter::{JUSTIFICATION, Parameter, RUN_IN_BACKGROUND, SANDBOX_PERMISSIONS};
@@ -41,6 +42,8 @@ pub(crate) enum ToolKind {
     AskUser,
     /// Shows a person a plan, for plan mode to end.
     ExitPlanMode,
+    /// Reads a skill.
+    Skill,
     /// Replaces the to-do list.
     TodoWrite,
 }
@@ -50,7 +53,9 @@ impl ToolKind {
     pub(crate) const fn editor_kind(self) -> EditorKind {
         match self {
             ToolKind::Bash | ToolKind::TaskKill | ToolKind::TaskInput => EditorKind::Execute,
-            ToolKind::Read | ToolKind::TaskOutput | ToolKind::TaskList => EditorKind::Read,
+            ToolKind::Read | ToolKind::Skill | ToolKind::TaskOutput | ToolKind::TaskList => {
+                EditorKind::Read
+            }
             ToolKind::Write | ToolKind::Edit => EditorKind::Edit,
             ToolKind::Grep | ToolKind::Glob => EditorKind::Search,
             ToolKind::ExitPlanMode | ToolKind::TodoWrite => EditorKind::Think,
@@ -71,6 +76,7 @@ impl ToolKind {
             | ToolKind::TaskInput
             | ToolKind::AskUser
             | ToolKind::ExitPlanMode
+            | ToolKind::Skill
             | ToolKind::TodoWrite => Repetition::Loop,
             ToolKind::TaskOutput | ToolKind::TaskList => Repetition::Expected,
         }
@@ -151,6 +157,9 @@ pub(crate) struct UnknownTool {
     declared: String,
 }
 
+/// Where nobody has looked for any.
+static NO_SKILLS: Catalogue = Catalogue { skills: Vec::new(), unreadable: Vec::new(), omitted: 0 };
+
 /// The tools of one session.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SessionTools<'a> {
@@ -159,6 +168,7 @@ pub(crate) struct SessionTools<'a> {
     times: CallTimes,
     escalation: EscalationOffer,
     offers: Offers,
+    skills: &'a Catalogue,
     cap: ResultCap,
     loops: LoopDetector,
 }
@@ -168,8 +178,18 @@ impl<'a> SessionTools<'a> {
     pub(crate) fn of(toolset: &'static Toolset, disabled: &'a [String], limits: &Limits) -> Self {
         let escalation = EscalationOffer::Offered { ceiling: Mode::DangerFullAccess };
         let (times, cap, loops) = (toolset.times(limits), toolset.cap, toolset.loops);
-        let offers = Offers::default();
-        SessionTools { toolset, disabled, times, escalation, offers, cap, loops }
+        let (offers, skills) = (Offers::default(), &NO_SKILLS);
+        SessionTools { toolset, disabled, times, escalation, offers, skills, cap, loops }
+    }
+
+    /// The same in a session in which these skills were found: the tool for them is declared where there are some.
+    pub(crate) const fn with_skills(self, skills: &'a Catalogue) -> Self {
+        SessionTools { skills, ..self }
+    }
+
+    /// The skills that were found.
+    pub(super) const fn skills(self) -> &'a Catalogue {
+        self.skills
     }
 
     /// The same in a session whose state offers this.
@@ -273,6 +293,7 @@ impl<'a> SessionTools<'a> {
         let is_offered = move |rules: &&ToolRules| match rules.kind {
             ToolKind::AskUser => self.offers.questions == Offer::Offered,
             ToolKind::ExitPlanMode => self.offers.plan == Offer::Offered,
+            ToolKind::Skill => !self.skills.skills.is_empty(),
             _ => true,
         };
         self.enabled().filter(is_offered)
@@ -330,6 +351,7 @@ mod tests {
             "ask_user_question",
             "exit_plan_mode",
             "todo_write",
+            "skill",
         ];
         assert_eq!(
             find(ToolsetName::Standard, &all, "bash"),
