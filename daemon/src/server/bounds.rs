@@ -107,6 +107,10 @@ mod tests {
             too_long("params.writable[1]")
         );
         assert_eq!(
+            fault(options(Options { skills: vec![path.clone()], ..Options::default() })),
+            too_long("params.options.skills[0]")
+        );
+        assert_eq!(
             fault(options(Options { dsh_home: Some(path.clone()), ..Options::default() })),
             too_long("params.options.dsh_home")
         );
