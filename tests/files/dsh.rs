@@ -51,7 +51,7 @@ fn failures_begin_as_all_do_there() {
     ));
     fails(
         &call(&session, "grep", json!({"pattern": "x"})),
-        "Error: unknown tool `grep`: expected one of `bash`, `edit`, `read`, `task_kill`, `task_list`, `task_output`, `write`",
+        "Error: unknown tool `grep`: expected one of `bash`, `edit`, `read`, `task_kill`, `task_list`, `task_output`, `todo_write`, `write`",
     );
     world.finish();
 }
