@@ -22,6 +22,7 @@ pub mod question;
 pub mod rpc;
 pub mod session;
 pub mod signal;
+pub mod skill;
 pub mod status;
 pub mod task;
 pub mod todo;

@@ -85,6 +85,9 @@ pub struct Options {
     /// Tools that are not declared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disable: Vec<String>,
+    /// Folders of skills, which come before all others: absolute, or relative to the working directory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skills: Vec<String>,
     /// Whether repeated calls are told; the toolset decides unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loop_detector: Option<bool>,

@@ -5,6 +5,7 @@ mod cli;
 mod planning;
 mod plans;
 mod questions;
+mod skills;
 mod todos;
 mod wire;
 

@@ -1,5 +1,5 @@
 //! Imports run one way: `policy` imports nothing of ours, `protocol` imports it, `client` imports `protocol`, the
-//! daemon imports `policy`, `protocol` and the engines `files`, `search` and `web`, the tests drive the client. All but client, daemon
+//! daemon imports `policy`, `protocol` and the engines `files`, `search`, `skills` and `web`, the tests drive the client. All but client, daemon
 //! and tests know no runtime.
 
 use toml::Table;
@@ -7,19 +7,20 @@ use toml::Table;
 use crate::sources::{self, Kind, Source};
 
 /// A package, and the packages of ours that it may name.
-const ALLOWED: [(&str, &[&str]); 8] = [
+const ALLOWED: [(&str, &[&str]); 9] = [
     ("policy", &[]),
     ("search", &[]),
     ("web", &[]),
     ("files", &[]),
+    ("skills", &[]),
     ("protocol", &["policy"]),
     ("client", &["protocol"]),
-    ("daemon", &["policy", "protocol", "files", "search", "web"]),
+    ("daemon", &["policy", "protocol", "files", "search", "skills", "web"]),
     ("tests", &["client", "protocol"]),
 ];
 
 /// Packages that must be usable without a runtime.
-const WITHOUT_TOKIO: [&str; 5] = ["policy", "protocol", "files", "search", "web"];
+const WITHOUT_TOKIO: [&str; 6] = ["policy", "protocol", "files", "search", "skills", "web"];
 
 fn may_import(package: &str, other: &str) -> bool {
     package == other

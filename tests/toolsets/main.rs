@@ -5,6 +5,7 @@
 mod asks;
 mod editor;
 mod glrs;
+mod golden;
 mod loops;
 mod minimal;
 mod options;

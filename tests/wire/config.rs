@@ -162,9 +162,9 @@ fn a_faulty_file_is_refused_with_its_place_and_what_was_expected() {
         stderr: format!("bratticed: the configuration {} is faulty: {words}\n", path.display()),
     };
     assert_eq!(
-        refused("[session]\nmode = \"workspace-write\"\n[tools]\nskills = [\"~/skills\"]\n"),
+        refused("[session]\nmode = \"workspace-write\"\n[mcp]\ntrust_elicitation = true\n"),
         told(
-            "line 4, column 1: [tools] skills is not enforced by this version, and a file that sets it is refused"
+            "line 4, column 1: [mcp] trust_elicitation is not enforced by this version, and a file that sets it is refused"
         )
     );
     assert_eq!(

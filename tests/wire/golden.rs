@@ -21,6 +21,7 @@ use brattice_protocol::question::{
 use brattice_protocol::session::{
     OpenParams, Session, SessionParams, SessionSummary, Turn, UpdateParams,
 };
+use brattice_protocol::skill::SkillRead;
 use brattice_protocol::status::{DaemonStatus, Reloaded, ShutdownParams};
 use brattice_protocol::task::{
     Empty, InputParams, KillParams, Output, OutputParams, ResizeParams, StartParams, Started,
@@ -134,6 +135,8 @@ fn structured(facts: Value) -> Result<Value, serde_json::Error> {
         through::<Matches>(facts.clone())
     } else if has("question") {
         through::<QuestionFacts>(facts.clone())
+    } else if has("folder") {
+        through::<SkillRead>(facts.clone())
     } else if has("in_progress") {
         through::<TodoCounts>(facts.clone())
     } else if has("denials") {

@@ -20,7 +20,7 @@ const INDENT: &str = "  ";
 /// Arguments that say what a call is about, the first that is there.
 const SUBJECTS: [&str; 6] = ["command", "file_path", "pattern", "path", "task_id", "name"];
 
-/// Tools whose result is instructions for the model.
+/// The tools for skills. What they answer is for the model: people chose or wrote it.
 const SKILLS: [&str; 3] = ["skill", "activate_skill", "read_skill"];
 
 /// Where a result goes.

@@ -8,6 +8,7 @@ use brattice_files::{
     Apply, Edited, Expected, Fault, FileEdits, FileFault, Links, Reading, Recovery, Window, Written,
 };
 use brattice_search::{GlobQuery, GrepQuery, Listed, QueryError};
+use brattice_skills::{Catalogue, Root, SkillError, SkillText};
 use serde::{Deserialize, Serialize};
 
 use crate::approval::Change;
@@ -56,6 +57,18 @@ pub(crate) enum Request {
     Grep(GrepQuery),
     /// Search for files.
     Glob(GlobQuery),
+    /// List the skills of these roots.
+    Skills {
+        /// The roots, the first claim first.
+        roots: Vec<Root>,
+    },
+    /// Read one of them.
+    Skill {
+        /// The roots.
+        roots: Vec<Root>,
+        /// Its name.
+        name: String,
+    },
 }
 
 /// How a change is made.
@@ -87,7 +100,12 @@ impl Request {
         match &mut self {
             Request::Write { manner, .. } | Request::Edit { manner, .. } => manner.journal = folder,
             Request::Recover { journal } => *journal = folder,
-            Request::Find { .. } | Request::Read { .. } | Request::Grep(_) | Request::Glob(_) => {}
+            Request::Find { .. }
+            | Request::Read { .. }
+            | Request::Grep(_)
+            | Request::Glob(_)
+            | Request::Skills { .. }
+            | Request::Skill { .. } => {}
         }
         self
     }
@@ -95,9 +113,12 @@ impl Request {
     /// Whether it changes nothing, so that it may be asked twice.
     pub(crate) fn only_reads(&self) -> bool {
         match self {
-            Request::Find { .. } | Request::Read { .. } | Request::Grep(_) | Request::Glob(_) => {
-                true
-            }
+            Request::Find { .. }
+            | Request::Read { .. }
+            | Request::Grep(_)
+            | Request::Glob(_)
+            | Request::Skills { .. }
+            | Request::Skill { .. } => true,
             Request::Write { manner, .. } | Request::Edit { manner, .. } => {
                 manner.apply == Apply::DryRun
             }
@@ -122,7 +143,9 @@ impl Request {
             | Request::Find { .. }
             | Request::Read { .. }
             | Request::Grep(_)
-            | Request::Glob(_) => return None,
+            | Request::Glob(_)
+            | Request::Skills { .. }
+            | Request::Skill { .. } => return None,
         };
         Some(Change::new(&what.ok()?, paths))
     }
@@ -145,6 +168,10 @@ pub(crate) enum Answer {
     Grepped(Result<brattice_search::Found, QueryFault>),
     /// Of [`Request::Glob`].
     Listed(Result<Listed, QueryFault>),
+    /// Of [`Request::Skills`].
+    Skills(Catalogue),
+    /// Of [`Request::Skill`].
+    Skill(Result<Box<SkillText>, SkillError>),
     /// The engine failed in a way that it should not; the worker goes on.
     Broken,
 }

@@ -8,6 +8,7 @@ use brattice_files::{
     self as files, Cancel, Context, EditFault, Errno, Fault, FaultKind, FileFault, Operation,
 };
 use brattice_search as search;
+use brattice_skills as skills;
 use rustix::fs::{Access, AtFlags, CWD};
 
 use super::message::{
@@ -87,6 +88,8 @@ fn answer(request: Request, flags: &Flags) -> Answer {
         Request::Glob(query) => {
             Answer::Listed(search::glob(&query, &flags.search).map_err(QueryFault::from))
         }
+        Request::Skills { roots } => Answer::Skills(skills::list(&roots)),
+        Request::Skill { roots, name } => Answer::Skill(skills::read(&roots, &name).map(Box::new)),
     }
 }
 

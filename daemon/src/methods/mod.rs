@@ -112,7 +112,7 @@ impl Methods {
             "session.turn" => Body::of(&self.turn(from, read(params)?)?),
             "session.close" => Body::of(&self.close(from, read(params)?).await?),
             "session.list" => Body::of(&self.list(from, read(params)?)),
-            "tools.list" => Body::of(&self.tools_list(from, read(params)?)?),
+            "tools.list" => Body::of(&self.tools_list(from, read(params)?).await?),
             "tools.call" => self.tools_call(from, read(params)?).await,
             "tools.cancel" => Body::of(&self.tools_cancel(from, read(params)?)?),
             "task.start" => Body::of(&self.task_start(from, read(params)?).await?),

@@ -12,16 +12,18 @@ use crate::server::{Body, Connection};
 use crate::toolset::{Offers, declarations, format};
 
 impl Methods {
-    pub(super) fn tools_list(
+    pub(super) async fn tools_list(
         &self,
         from: &Arc<Connection>,
         params: ListParams,
     ) -> Result<ToolList, RpcError> {
         let session = self.session(&params.session, from)?;
         let shape = params.format.unwrap_or_default();
+        let skills = session.find_skills().await;
+        let tools = session.tools().with_skills(&skills);
         let declared = declarations(match params.withheld {
-            true => session.tools().with_offers(Offers::ALL),
-            false => session.tools(),
+            true => tools.with_offers(Offers::ALL),
+            false => tools,
         });
         Ok(ToolList { tools: declared.iter().map(|tool| format(tool, shape)).collect() })
     }

@@ -10,6 +10,9 @@ use tokio::task::JoinSet;
 use super::registry::Registry;
 use super::session::Session;
 
+/// How long a daemon that ends waits for sessions that are being closed.
+const CLOSING_PATIENCE: Duration = Duration::from_secs(10);
+
 impl Registry {
     /// Returns once no call that runs now runs any more. Background tasks are the next daemon's.
     pub(crate) async fn drained(&self) {
@@ -34,6 +37,10 @@ impl Registry {
     pub(crate) async fn leave_all(&self) {
         let leaving: JoinSet<()> = self.all().into_iter().map(Session::leave).collect();
         leaving.join_all().await;
+        // One that is just being closed is in no list any more. What is not over in time the next daemon goes on with.
+        if tokio::time::timeout(CLOSING_PATIENCE, self.closing.write()).await.is_err() {
+            tracing::warn!("a session that was being closed is left to the next daemon");
+        }
     }
 
     /// Closes every session, all at the same time.

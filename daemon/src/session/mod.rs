@@ -13,6 +13,7 @@
 //!      │                 ├── escalation what calls may ask for, on the ground of denials; asking is `approval`'s
 //!      ├── folder        ├── layers     what holds its commands
 //!      │                 ├── people     who can answer its questions; asking is `question`'s
+//!      │                 ├── skills     where its skills are looked for
 //!      │                 ├── todos      its to-do list
 //!      │                 ├── standing   the mode of what starts now, of `planning`, `ceiling` and what it is set to
 //!      │     └ removal   ├── environment
@@ -74,6 +75,7 @@ mod saved;
 #[expect(clippy::module_inception, reason = "the file is named for the thing it holds")]
 mod session;
 mod settings;
+mod skills;
 mod space;
 mod stage;
 mod standing;

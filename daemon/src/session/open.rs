@@ -66,6 +66,8 @@ pub(crate) struct Grounds {
     pub(crate) disable: Vec<String>,
     /// What `web_fetch` may reach although it is reserved.
     pub(crate) web_allow: Allowance,
+    /// Folders in which skills are looked for besides.
+    pub(crate) skills: Vec<String>,
     /// The command rules.
     pub(crate) rules: Rules,
     /// Where each value comes from.
@@ -102,6 +104,7 @@ impl Grounds {
             environment,
             disable: tools.disable,
             web_allow: Allowance::new(tools.web_allow),
+            skills: tools.skills,
             rules,
             settings,
         }

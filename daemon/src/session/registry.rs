@@ -41,6 +41,8 @@ pub(crate) struct Registry {
     grounds: RwLock<Arc<Grounds>>,
     sessions: DashMap<SessionId, Arc<Session>>,
     places: Arc<Semaphore>,
+    /// Held, shared, by whoever closes a session: a daemon that ends waits for that.
+    pub(super) closing: tokio::sync::RwLock<()>,
     shared: Shared,
 }
 
@@ -98,7 +100,8 @@ impl Registry {
         let shared =
             Shared { supervisors, results, space, audit, desk, questions, ceiling, workers };
         let (grounds, sessions) = (RwLock::new(Arc::new(grounds)), DashMap::new());
-        let registry = Arc::new(Registry { grounds, sessions, places, shared });
+        let closing = tokio::sync::RwLock::default();
+        let registry = Arc::new(Registry { grounds, sessions, places, closing, shared });
         tokio::spawn(registry.clone().make_room());
         registry
     }
@@ -364,6 +367,7 @@ impl Registry {
 
     /// Closes a session, whoever asked.
     pub(super) async fn remove(&self, id: &SessionId, by: Actor, reason: Option<String>) {
+        let _closing = self.closing.read().await;
         if let Some((_, session)) = self.sessions.remove(id) {
             session.expiry().cancel();
             session.close().await;

@@ -13,6 +13,7 @@ use brattice_policy::{Escalation, Profile};
 use brattice_protocol::SessionId;
 use brattice_protocol::session::{self as wire, Options, SessionSummary};
 use brattice_protocol::tools::ToolsChanged;
+use brattice_skills::Catalogue;
 use brattice_web::Allowance;
 use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, watch};
@@ -130,6 +131,8 @@ pub(crate) struct Session {
     pub(super) updating: tokio::sync::Mutex<()>,
     pub(super) answers: Mutex<approval::Memory>,
     pub(super) todos: Todos,
+    /// Those that were found last.
+    pub(super) skills: Mutex<Arc<Catalogue>>,
     pub(super) denials: DenialStore,
     pub(super) files: FileWorkers,
     pub(super) web: WebWorker,
@@ -182,6 +185,7 @@ impl Session {
             updating: tokio::sync::Mutex::new(()),
             answers: Mutex::default(),
             todos,
+            skills: Mutex::default(),
             denials: DenialStore::default(),
             files: FileWorkers::default(),
             web: WebWorker::default(),

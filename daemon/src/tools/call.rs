@@ -19,7 +19,7 @@ use crate::toolset::{Repetition, ToolKind};
 
 use super::news::News;
 use super::tasks::TaskFault;
-use super::{bash, files, people, search, tasks, web};
+use super::{bash, files, people, search, skills, tasks, web};
 
 /// The connection that a call came by. It may be an operator's, and another than that of the session's client.
 pub(super) type Caller = Arc<Connection>;
@@ -62,7 +62,8 @@ async fn run(
         call.withdraw(result.clone());
         return Ok(result);
     }
-    let found = session.tools().find(&params.name);
+    let skills = session.skills_seen();
+    let found = session.tools().with_skills(&skills).find(&params.name);
     if let Ok(tool) = found {
         report.kind = tool.editor_kind();
     }
@@ -133,6 +134,7 @@ impl Calling<'_, '_> {
             ToolKind::ExitPlanMode => {
                 Ok(people::exit_plan_mode(session, call, caller, arguments, report).await)
             }
+            ToolKind::Skill => Ok(skills::read(session, call, arguments, report).await),
             ToolKind::TodoWrite => Ok(people::write_todos(session, arguments, report).await),
         }
     }

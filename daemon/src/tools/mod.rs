@@ -3,7 +3,7 @@
 //! ```text
 //!  call ──admit──► known: wait for the first one's result
 //!    │ new
-//!    ├─ read, write, edit, grep, glob ── arguments ─ (change: a person may be asked) ─ the session's file worker ─ render
+//!    ├─ read, write, edit, grep, glob, skills ── arguments ─ (change: a person may be asked) ─ the session's file worker ─ render
 //!    ├─ questions, a plan ── arguments ─ a person answers ─ render       the to-do list ── arguments ─ render
 //!    ├─ web_fetch ── arguments ─ the session's web worker ─ render
 //!    ├─ bash ── arguments ─ (escalate: a person may be asked) ─ start ─ follow ─ tails ─ render
@@ -28,6 +28,7 @@ mod news;
 mod people;
 mod rejected;
 mod search;
+mod skills;
 mod tasks;
 mod unmade;
 mod watch;

@@ -65,6 +65,7 @@ const fn title(kind: ToolKind) -> &'static str {
         ToolKind::TaskInput => "Send input to a task",
         ToolKind::AskUser => "Ask the user",
         ToolKind::ExitPlanMode => "Show the plan",
+        ToolKind::Skill => "Read a skill",
         ToolKind::TodoWrite => "Write the to-do list",
     }
 }
@@ -74,7 +75,9 @@ const fn title(kind: ToolKind) -> &'static str {
 const fn annotations(kind: ToolKind) -> Annotations {
     let [read_only_hint, destructive_hint, idempotent_hint, open_world_hint] = match kind {
         ToolKind::Bash | ToolKind::TaskInput => [false, true, false, true],
-        ToolKind::Read | ToolKind::Grep | ToolKind::Glob => [true, false, true, false],
+        ToolKind::Read | ToolKind::Grep | ToolKind::Glob | ToolKind::Skill => {
+            [true, false, true, false]
+        }
         ToolKind::WebFetch => [true, false, true, true],
         ToolKind::Write => [false, true, true, false],
         // The text that was replaced is not there the second time.
@@ -116,9 +119,11 @@ fn schema(tools: SessionTools<'_>, kind: ToolKind) -> Value {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::sync::LazyLock;
 
     use brattice_policy::Limits;
     use brattice_protocol::session::{Options, ToolsetName};
+    use brattice_skills::{Catalogue, Header, Skill};
 
     use brattice_policy::Mode;
 
@@ -137,8 +142,18 @@ mod tests {
 
     /// The tools of a session whose state offers all there are.
     fn tools(name: ToolsetName, disabled: &[String]) -> SessionTools<'_> {
-        SessionTools::of(Toolset::of(name), disabled, &Limits::default()).with_offers(Offers::ALL)
+        let tools = SessionTools::of(Toolset::of(name), disabled, &Limits::default());
+        tools.with_offers(Offers::ALL).with_skills(&SKILLS)
     }
+
+    static SKILLS: LazyLock<Catalogue> = LazyLock::new(|| Catalogue {
+        skills: vec![Skill {
+            name: "deploy".to_owned(),
+            path: "/s/deploy.md".to_owned(),
+            header: Header { description: Some("Ships it".to_owned()), ..Header::default() },
+        }],
+        ..Catalogue::default()
+    });
 
     fn tool(toolset: ToolsetName, name: &str) -> Tool {
         let tools = declared(toolset, &[]);
@@ -215,13 +230,11 @@ mod tests {
         let minimal = contract(MINIMAL);
         let opened = |edit_tools| {
             let options = Options { edit_tools, ..Options::default() };
-            let toolset = Toolset::of(ToolsetName::Minimal);
-            let tools = SessionTools::of(toolset, &[], &Limits::default()).opened_with(&options);
-            bare_all(declarations(tools))
+            bare_all(declarations(tools(ToolsetName::Minimal, &[]).opened_with(&options)))
         };
         assert_eq!(opened(Some(true)), minimal);
         for edit_tools in [None, Some(false)] {
-            assert_eq!(opened(edit_tools), minimal[..1]);
+            assert_eq!(opened(edit_tools), [minimal[0].clone(), minimal[4].clone()]);
         }
     }
 
@@ -254,6 +267,7 @@ mod tests {
                 "task_kill",
                 "task_list",
                 "task_input",
+                "skill",
                 "ask_user_question",
                 "exit_plan_mode",
                 "todo_write"
@@ -261,7 +275,16 @@ mod tests {
         );
         assert_eq!(
             names(ToolsetName::Dsh, &["task_list", "ask_user_question", "todo_write"]),
-            ["bash", "edit", "exit_plan_mode", "read", "task_kill", "task_output", "write"]
+            [
+                "bash",
+                "edit",
+                "exit_plan_mode",
+                "read",
+                "skill",
+                "task_kill",
+                "task_output",
+                "write"
+            ]
         );
     }
 
@@ -281,6 +304,21 @@ mod tests {
         }
         assert_eq!(declared(ToolsetName::Glrs, offered, offered), ["ask_user"]);
         assert_eq!(declared(ToolsetName::Minimal, offered, offered), [""; 0]);
+    }
+
+    #[test]
+    fn the_tool_for_skills_is_declared_where_there_are_some_and_lists_them() {
+        let tools = [
+            (ToolsetName::Standard, "skill", "\n- deploy: Ships it"),
+            (ToolsetName::Dsh, "skill", "\n- deploy: Ships it"),
+            (ToolsetName::Glrs, "activate_skill", "\n- deploy: Ships it"),
+            (ToolsetName::Minimal, "read_skill", "\n deploy — Ships it"),
+        ];
+        for (toolset, name, line) in tools {
+            assert!(tool(toolset, name).description.contains(line), "{name}");
+            let none = SessionTools::of(Toolset::of(toolset), &[], &Limits::default());
+            assert!(declarations(none).iter().all(|tool| tool.name != name), "{name}");
+        }
     }
 
     #[test]
@@ -317,6 +355,7 @@ mod tests {
             ("glob", [true, false, true, false]),
             ("grep", [true, false, true, false]),
             ("read", [true, false, true, false]),
+            ("skill", [true, false, true, false]),
             ("task_input", [false, true, false, true]),
             ("task_kill", [false, true, true, false]),
             ("task_list", [true, false, true, false]),

@@ -9,6 +9,7 @@ use brattice_protocol::session::ToolsetName;
 use super::file_rules::FileRules;
 use super::options::SessionOption;
 use super::parameter::Parameter;
+use super::skills::SkillRules;
 use super::tool::ToolKind;
 use super::variables::Variable;
 use super::wording::{AnswerForm, CommandRules, LoopDetector, Rejection, ResultCap};
@@ -53,6 +54,8 @@ pub(crate) struct Toolset {
     pub(crate) loops: LoopDetector,
     /// How files are shown and changes told.
     pub(crate) files: FileRules,
+    /// Where it finds skills, and how it shows one.
+    pub(crate) skills: SkillRules,
     /// How many denials a text names beneath the line that says that there were some.
     pub(crate) listed_denials: usize,
     /// What a flagged text begins with.

@@ -18,11 +18,12 @@ use super::options::SessionOption;
 use super::parameter::files::{
     CONTENT, FILE_PATH, FIRST_LINE, LINES, NEW_STRING, OLD_STRING, REPLACE_ALL,
 };
-use super::parameter::people::{PLAN, QUESTIONS, TODOS};
+use super::parameter::people::{PLAN, QUESTIONS, SKILL_NAME, TODOS};
 use super::parameter::{
     COMMAND, DESCRIPTION, JUSTIFICATION, REASON, RUN_IN_BACKGROUND, SANDBOX_PERMISSIONS, TASK_ID,
     TIMEOUT_MS, WAIT, WAIT_MS, WORKDIR,
 };
+use super::skills::{AGENTS, SkillRules};
 use super::tool::ToolKind;
 use super::variables::{Variable, VariableValue};
 use super::wording::{
@@ -76,6 +77,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
             name: "read",
             parameters: &[FILE_PATH.required(), FIRST_LINE, LINES],
         },
+        ToolRules { kind: ToolKind::Skill, name: "skill", parameters: &[SKILL_NAME.required()] },
         ToolRules {
             kind: ToolKind::TaskKill,
             name: "task_kill",
@@ -147,6 +149,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
         edits: EditWords::WITH_ALL,
         list: ListCut::Bare,
     },
+    skills: SkillRules { workspace: &[".dsh/skills", AGENTS], ..SkillRules::COMMON },
     listed_denials: 0,
     error_prefix: "Error: ",
     variables: &[

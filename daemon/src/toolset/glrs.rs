@@ -17,8 +17,9 @@ use super::parameter::files::{
     CONTENT, FILES_IN_TURN, FIXED_STRING, GLOB, IGNORE_CASE, INCLUDE_IGNORED, MAX_FILES,
     MAX_MATCHES, NAMES, PATH, PATTERN, ROOT,
 };
-use super::parameter::people::PLAIN_QUESTIONS;
+use super::parameter::people::{PLAIN_QUESTIONS, SKILL_NAME};
 use super::parameter::web::URLS;
+use super::skills::{AGENTS, Flat, SkillRules};
 use super::tool::ToolKind;
 use super::wording::{
     AnswerForm, CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector,
@@ -66,6 +67,11 @@ pub(super) static TOOLSET: Toolset = Toolset {
             name: "ask_user",
             parameters: &[PLAIN_QUESTIONS.required()],
         },
+        ToolRules {
+            kind: ToolKind::Skill,
+            name: "activate_skill",
+            parameters: &[SKILL_NAME.required()],
+        },
     ],
     unknown: UnknownArguments::Ignore,
     options: &[SessionOption::ToolTimeout],
@@ -101,6 +107,11 @@ pub(super) static TOOLSET: Toolset = Toolset {
     answers: AnswerForm::Lines,
     cap: ResultCap::Characters(30_000, CutLine::Truncated),
     loops: LoopDetector::Off,
+    skills: SkillRules {
+        workspace: &[".glrs/skills", AGENTS],
+        flat: Flat::Ignored,
+        ..SkillRules::COMMON
+    },
     listed_denials: 0,
     error_prefix: "ERROR: ",
     variables: &[],

@@ -14,6 +14,8 @@ use super::file_rules::{
 use super::options::SessionOption;
 use super::parameter::COMMAND;
 use super::parameter::files::{CONTENT, DRY_RUN_OF_ONE, EDITS, END, NUMBERED, PATH, START};
+use super::parameter::people::SKILL_NAME;
+use super::skills::{Flat, HomeSkills, NameRule, SkillRules, SkillShown};
 use super::tool::ToolKind;
 use super::wording::{
     AnswerForm, CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector,
@@ -44,6 +46,11 @@ pub(super) static TOOLSET: Toolset = Toolset {
             kind: ToolKind::Edit,
             name: "edit_file",
             parameters: &[PATH.required(), EDITS.required(), DRY_RUN_OF_ONE],
+        },
+        ToolRules {
+            kind: ToolKind::Skill,
+            name: "read_skill",
+            parameters: &[SKILL_NAME.required()],
         },
     ],
     unknown: UnknownArguments::Ignore,
@@ -85,6 +92,13 @@ pub(super) static TOOLSET: Toolset = Toolset {
     answers: AnswerForm::Lines,
     cap: ResultCap::Characters(8_000, CutLine::OutputTruncated),
     loops: LoopDetector::On,
+    skills: SkillRules {
+        workspace: &[],
+        home: HomeSkills::Ignored,
+        flat: Flat::Skills,
+        name: NameRule::LastComponent,
+        shown: SkillShown::Whole,
+    },
     listed_denials: 0,
     error_prefix: "",
     variables: &[],

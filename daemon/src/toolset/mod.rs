@@ -23,6 +23,7 @@ mod minimal;
 mod options;
 mod parameter;
 pub(crate) mod render;
+mod skills;
 mod standard;
 mod tool;
 mod variables;
@@ -33,8 +34,8 @@ pub(crate) use arguments::{
     ArgumentFault, BashArguments, EditArguments, EditedFile, GlobArguments, GrepArguments, Input,
     Part, Placement, PlanArguments, ReadArguments, TaskInputArguments, TaskKillArguments,
     TaskOutputArguments, Timeout, Wait, Wish, WriteArguments, parse_bash, parse_edit, parse_glob,
-    parse_grep, parse_plan, parse_questions, parse_read, parse_task_input, parse_task_kill,
-    parse_task_list, parse_task_output, parse_todos, parse_web_fetch, parse_write,
+    parse_grep, parse_plan, parse_questions, parse_read, parse_skill, parse_task_input,
+    parse_task_kill, parse_task_list, parse_task_output, parse_todos, parse_web_fetch, parse_write,
 };
 pub(crate) use declare::{declarations, format};
 pub(crate) use definition::Toolset;

@@ -16,12 +16,13 @@ use super::parameter::files::{
     INCLUDE_IGNORED, LINES, MAX_FILES, MAX_MATCHES, MULTILINE, NAMES, NEW_STRING, OLD_STRING,
     OUTPUT_MODE, PATTERN, REPLACE_ALL, ROOT,
 };
-use super::parameter::people::{PLAN, QUESTIONS, TODOS};
+use super::parameter::people::{PLAN, QUESTIONS, SKILL_NAME, TODOS};
 use super::parameter::web::URLS;
 use super::parameter::{
     COMMAND, DESCRIPTION, EOF, JUSTIFICATION, OFFSET, REASON, RUN_IN_BACKGROUND,
     SANDBOX_PERMISSIONS, STDIN, TAIL_LINES, TASK_ID, TEXT, TIMEOUT_MS, TTY, WAIT, WAIT_MS, WORKDIR,
 };
+use super::skills::SkillRules;
 use super::tool::ToolKind;
 use super::wording::{
     AnswerForm, CommandRules, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, Rejection,
@@ -116,6 +117,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
             name: "task_input",
             parameters: &[TASK_ID.required(), TEXT.required(), EOF],
         },
+        ToolRules { kind: ToolKind::Skill, name: "skill", parameters: &[SKILL_NAME.required()] },
         ToolRules {
             kind: ToolKind::AskUser,
             name: "ask_user_question",
@@ -177,6 +179,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
         edits: EditWords::WITH_ALL,
         list: ListCut::Counted,
     },
+    skills: SkillRules::COMMON,
     listed_denials: 5,
     error_prefix: "",
     variables: &[],

@@ -6,6 +6,7 @@ use std::time::Duration;
 use brattice_policy::{Limits, Mode, Network};
 use brattice_protocol::editor::EditorKind;
 use brattice_protocol::session::{AskRule, Options};
+use brattice_skills::Catalogue;
 
 use super::definition::{CallTimes, TimeLimits, ToolRules, Toolset};
 use super::file_rules::Declared;
@@ -45,6 +46,8 @@ pub(crate) enum ToolKind {
     AskUser,
     /// Shows a person a plan, for plan mode to end.
     ExitPlanMode,
+    /// Reads a skill.
+    Skill,
     /// Replaces the to-do list.
     TodoWrite,
 }
@@ -54,7 +57,9 @@ impl ToolKind {
     pub(crate) const fn editor_kind(self) -> EditorKind {
         match self {
             ToolKind::Bash | ToolKind::TaskKill | ToolKind::TaskInput => EditorKind::Execute,
-            ToolKind::Read | ToolKind::TaskOutput | ToolKind::TaskList => EditorKind::Read,
+            ToolKind::Read | ToolKind::Skill | ToolKind::TaskOutput | ToolKind::TaskList => {
+                EditorKind::Read
+            }
             ToolKind::Write | ToolKind::Edit => EditorKind::Edit,
             ToolKind::Grep | ToolKind::Glob => EditorKind::Search,
             ToolKind::ExitPlanMode | ToolKind::TodoWrite => EditorKind::Think,
@@ -77,6 +82,7 @@ impl ToolKind {
             | ToolKind::TaskInput
             | ToolKind::AskUser
             | ToolKind::ExitPlanMode
+            | ToolKind::Skill
             | ToolKind::TodoWrite => Repetition::Loop,
             ToolKind::TaskOutput | ToolKind::TaskList => Repetition::Expected,
         }
@@ -157,6 +163,9 @@ pub(crate) struct UnknownTool {
     declared: String,
 }
 
+/// Where nobody has looked for any.
+static NO_SKILLS: Catalogue = Catalogue { skills: Vec::new(), unreadable: Vec::new(), omitted: 0 };
+
 /// The tools of one session.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SessionTools<'a> {
@@ -166,6 +175,7 @@ pub(crate) struct SessionTools<'a> {
     times: CallTimes,
     escalation: EscalationOffer,
     offers: Offers,
+    skills: &'a Catalogue,
     cap: ResultCap,
     loops: LoopDetector,
     edit_tools: bool,
@@ -183,7 +193,7 @@ impl<'a> SessionTools<'a> {
             false => AskRule::Never,
         };
         let (offers, edit_tools) = (Offers::default(), toolset.files.declared == Declared::Always);
-        let network = Network::Full;
+        let (network, skills) = (Network::Full, &NO_SKILLS);
         SessionTools {
             toolset,
             disabled,
@@ -191,11 +201,22 @@ impl<'a> SessionTools<'a> {
             times,
             escalation,
             offers,
+            skills,
             cap,
             loops,
             edit_tools,
             asks,
         }
+    }
+
+    /// The same in a session in which these skills were found: the tool for them is declared where there are some.
+    pub(crate) const fn with_skills(self, skills: &'a Catalogue) -> Self {
+        SessionTools { skills, ..self }
+    }
+
+    /// The skills that were found.
+    pub(super) const fn skills(self) -> &'a Catalogue {
+        self.skills
     }
 
     /// The same in a session whose state offers this.
@@ -319,6 +340,7 @@ impl<'a> SessionTools<'a> {
         let is_offered = move |rules: &&ToolRules| match rules.kind {
             ToolKind::AskUser => self.offers.questions == Offer::Offered,
             ToolKind::ExitPlanMode => self.offers.plan == Offer::Offered,
+            ToolKind::Skill => !self.skills.skills.is_empty(),
             _ => true,
         };
         self.enabled().filter(is_offered)
@@ -387,6 +409,7 @@ mod tests {
             "ask_user_question",
             "exit_plan_mode",
             "todo_write",
+            "skill",
         ];
         assert_eq!(
             find(ToolsetName::Standard, &all, "bash"),

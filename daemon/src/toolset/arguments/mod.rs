@@ -27,7 +27,7 @@ pub(crate) use files::{
     EditArguments, EditedFile, LineNumbers, ReadArguments, WriteArguments, parse_edit, parse_read,
     parse_write,
 };
-pub(crate) use people::{PlanArguments, parse_plan, parse_questions, parse_todos};
+pub(crate) use people::{PlanArguments, parse_plan, parse_questions, parse_skill, parse_todos};
 pub(crate) use search::{GlobArguments, GrepArguments, parse_glob, parse_grep};
 pub(crate) use tasks::{
     Part, TaskInputArguments, TaskKillArguments, TaskOutputArguments, Wait, parse_task_input,

@@ -4,13 +4,14 @@ use brattice_protocol::question::{Question, QuestionOption};
 use brattice_protocol::todo::{Todo, TodoStatus};
 use serde_json::{Map, Value};
 
+use super::bash::MAX_PATH_BYTES;
 use super::fault::{ArgumentFault, Came, Expected};
 use super::given::{Given, bounded, unexpected};
 use super::nested::Nested;
 use crate::toolset::definition::UnknownArguments;
 use crate::toolset::parameter::ParameterKind;
 use crate::toolset::parameter::people::{
-    MOST_PLAIN_OPTIONS, MOST_QUESTIONS, PLAN, QUESTIONS, TODO_STATUS, TODOS,
+    MOST_PLAIN_OPTIONS, MOST_QUESTIONS, PLAN, QUESTIONS, SKILL_NAME, TODO_STATUS, TODOS,
 };
 use crate::toolset::tool::{SessionTools, ToolKind};
 
@@ -159,6 +160,18 @@ fn heading(line: &str) -> Option<&str> {
     let title = text.trim();
     let is_marked = (1..=6).contains(&(line.len() - text.len()));
     (is_marked && text.starts_with([' ', '\t']) && !title.is_empty()).then_some(title)
+}
+
+/// Parses the arguments of a call for a skill.
+///
+/// # Errors
+/// The first fault.
+pub(crate) fn parse_skill(
+    tools: SessionTools<'_>,
+    arguments: &Map<String, Value>,
+) -> Result<String, ArgumentFault> {
+    let given = Given::check(tools, ToolKind::Skill, arguments)?;
+    Ok(bounded(&SKILL_NAME, given.required_text(&SKILL_NAME)?, MAX_PATH_BYTES)?.to_owned())
 }
 
 /// Parses the arguments of a call that replaces the to-do list.

@@ -5,6 +5,7 @@ mod bash;
 mod files;
 mod people;
 mod result;
+mod skills;
 mod tasks;
 mod web;
 
@@ -26,6 +27,7 @@ pub(super) fn description(tools: SessionTools<'_>, kind: ToolKind) -> String {
         ToolKind::TaskInput => tasks::task_input(),
         ToolKind::AskUser => people::ask_user(tools),
         ToolKind::ExitPlanMode => people::exit_plan_mode(),
+        ToolKind::Skill => skills::skill(tools),
         ToolKind::TodoWrite => people::todo_write(tools),
     }
 }

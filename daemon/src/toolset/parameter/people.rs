@@ -1,4 +1,4 @@
-//! Parameters of the tools that have to do with people: questions, plans and the to-do list.
+//! Parameters of the tools that have to do with people: questions, plans, the to-do list and skills.
 
 use brattice_protocol::todo::TodoStatus;
 use serde_json::{Value, json};
@@ -36,6 +36,10 @@ pub(in crate::toolset) const PLAN: Parameter = Parameter::optional(
     ParameterKind::Text,
     "The whole plan as Markdown, beginning with a heading such as `# Rename the module`.",
 );
+
+/// A skill.
+pub(in crate::toolset) const SKILL_NAME: Parameter =
+    Parameter::optional("name", ParameterKind::Text, "The skill's name, as it is listed.");
 
 /// The to-do list.
 pub(in crate::toolset) const TODOS: Parameter = Parameter::optional(

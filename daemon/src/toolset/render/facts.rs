@@ -3,6 +3,7 @@
 use brattice_protocol::files::{FileRead, FilesChanged, FilesRefused, Matches};
 use brattice_protocol::outcome::CommandOutcome;
 use brattice_protocol::question::QuestionFacts;
+use brattice_protocol::skill::SkillRead;
 use brattice_protocol::task::{TaskFed, TaskListing, TaskRead, TaskState};
 use brattice_protocol::todo::TodoCounts;
 use brattice_protocol::web::PagesFetched;
@@ -36,6 +37,8 @@ pub(crate) enum Facts {
     Todos(TodoCounts),
     /// Of `web_fetch`.
     Pages(PagesFetched),
+    /// Of a tool for skills.
+    Skill(SkillRead),
 }
 
 impl Facts {
@@ -45,7 +48,7 @@ impl Facts {
             Facts::Command(outcome) => Some(outcome),
             Facts::State(_) | Facts::Read(_) | Facts::List(_) | Facts::Fed(_) => None,
             Facts::File(_) | Facts::Changed(_) | Facts::Refused(_) | Facts::Matches(_) => None,
-            Facts::Question(_) | Facts::Todos(_) | Facts::Pages(_) => None,
+            Facts::Question(_) | Facts::Todos(_) | Facts::Pages(_) | Facts::Skill(_) => None,
         }
     }
 }

@@ -9,7 +9,7 @@
 //!  TaskSummary ──▶ task_list ──▶ text              task_words ──▶ text
 //!  Reading ──▶ reading ──▶ text       Written, Edited ──▶ files ──▶ text, diffs ──▶ editors and people who are asked
 //!  Found, Listed ──▶ search ──▶ text  faults ──▶ refused ──▶ text
-//!  Question, Answer, Todo ──▶ people ──▶ text
+//!  Question, Answer, Todo ──▶ people ──▶ text        SkillText ──▶ skill ──▶ text
 //!  Fetched ──▶ web ──▶ text
 //! ```
 //!
@@ -38,6 +38,7 @@ mod refused;
 #[path = "tests/samples.rs"]
 mod samples;
 mod search;
+mod skill;
 mod status;
 mod stream;
 mod task_list;
@@ -62,6 +63,7 @@ pub(crate) use people::{
 pub(crate) use reading::{caps, render_read};
 pub(crate) use refused::{Unread, edit_fault_words, fault_words, render_refused, unread_words};
 pub(crate) use search::{Searched, render_found, render_listed};
+pub(crate) use skill::{render_skill, unknown_skill};
 pub(crate) use status::{EndedTask, Ending, append_ended, append_loop, task_kill_reason};
 pub(crate) use stream::StreamReading;
 pub(crate) use task_list::render_task_list;
