@@ -9,19 +9,21 @@ use std::time::{Duration, Instant};
 use brattice_policy::{Approval as Asking, Mode};
 use brattice_protocol::approval::{ApprovalAnswer, ApprovalOutcome, ApprovalRequest, MAX_REASON};
 use brattice_protocol::audit::{Actor, Event};
-use brattice_protocol::hello::Answers;
+use brattice_protocol::hello::{Answerer, Answers};
 use brattice_protocol::outcome::Denial;
 use brattice_protocol::{ApprovalId, CallId, SessionId};
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use super::desk::Desk;
+use super::desk::{Desk, Stay};
+use super::lasting;
 use super::memory::Remembered;
 use super::refusal::NotAllowed;
 use super::state::{Approval, Choices, ClaimRefused, Ending, Settlement};
 use super::subject::Subject;
 use crate::exec::spec::Timestamp;
 use crate::server::{Connection, Reply};
-use crate::session::{RunningCall, Session};
+use crate::session::{Patience, RunningCall, Session};
 
 /// Longest command that a person is asked about, in bytes: all of it must be shown.
 pub(super) const MOST_SHOWN: usize = 32 << 10;
@@ -86,37 +88,48 @@ impl Permit {
 /// It was rejected, or that it is allowed again cannot be written down.
 pub(crate) fn remembered(
     session: &Session,
-    call: &CallId,
+    call: &RunningCall,
     subject: &Subject,
 ) -> Result<Option<Permit>, NotAllowed> {
+    if let Some(permit) = lasting::granted(session, call, subject)? {
+        return Ok(Some(permit));
+    }
     // Bound first: the memory is not held while something is written.
     let recalled = session.answers().recall(subject);
     match recalled {
         Remembered::Nothing => Ok(None),
         Remembered::Rejected { reason } => Err(NotAllowed::RejectedBefore(reason)),
-        Remembered::Allowed(approval) => {
-            session.audit().record_before(&Event::ApprovalReused {
-                session: session.id().clone(),
-                call: call.clone(),
-                approval,
-                from: subject.from,
-                to: subject.to,
-            })?;
-            let asker = (session.id().clone(), call.clone());
-            let approval = Approval::repeated(asker, subject.clone(), Actor::Daemon);
-            Ok(Some(Permit { approval }))
-        }
+        Remembered::Allowed(approval) => reuse(session, call.id(), subject, approval).map(Some),
     }
 }
 
-/// Asks whoever is there and waits for the first answer. `caller` is the connection that the call came by.
+/// The right to do what was allowed to an equal call before.
+pub(super) fn reuse(
+    session: &Session,
+    call: &CallId,
+    subject: &Subject,
+    approval: ApprovalId,
+) -> Result<Permit, NotAllowed> {
+    session.audit().record_before(&Event::ApprovalReused {
+        session: session.id().clone(),
+        call: call.clone(),
+        approval,
+        from: subject.from,
+        to: subject.to,
+    })?;
+    let asker = (session.id().clone(), call.clone());
+    Ok(Permit { approval: Approval::repeated(asker, subject.clone(), Actor::Daemon) })
+}
+
+/// Asks whoever is there and waits for the first answer, as long as the call has patience. `caller` is the connection that the
+/// call came by.
 ///
 /// Callers look at what is [`remembered`] first.
 ///
 /// # Errors
 /// It was not allowed, and why.
 pub(crate) async fn ask(
-    session: &Session,
+    session: &Arc<Session>,
     call: &RunningCall,
     caller: &Arc<Connection>,
     question: Question,
@@ -125,29 +138,15 @@ pub(crate) async fn ask(
     if bytes > MOST_SHOWN {
         return Err(NotAllowed::TooLong { bytes });
     }
-    let desk = session.desk();
-    let clients = answering(session, caller);
-    desk.admits(session.id(), &clients)?;
-    let ttl = session.approval_ttl();
-    let choices = session.toolset().approvals;
+    if let Patience::Limited(patience) = call.patience() {
+        return lasting::ask(session, call, caller, question, patience).await;
+    }
+    let (clients, ttl) = (answering(session, caller), session.approval_ttl());
     let subject = question.subject.clone();
-    let request = Arc::new(request(session, call.id(), question, choices, ttl));
-    session.audit().record_before(&asked(&request))?;
-    let asker = (session.id().clone(), call.id().clone());
-    let approval = Approval::asked(asker, subject.clone(), choices, Instant::now() + ttl);
-    let settled = desk.put(request.clone(), approval, clients.clone());
-    let settled = settled.inspect_err(|_| session.audit().record(&unopened(&request)))?;
-    // Since it was looked for, approvals may have been switched off: before the question was put, nothing ended it.
-    if session.latitude().approval == Asking::Never {
-        desk.end(&request.id, Ending::Silenced, Actor::Daemon);
-    }
+    let (request, settled) = open(session, call.id(), question, Stay::Attended, clients.clone())?;
     // Dropped at the end, it waits for no answer any more.
-    let mut asking = JoinSet::new();
-    for client in clients {
-        let reply = client.request("approval.request", &request);
-        asking.spawn(hear(desk.clone(), request.clone(), client, reply));
-    }
-    let approval = wait(session, call, &request.id, ttl, settled).await?;
+    let _asking = put_to(session.desk(), &request, clients);
+    let approval = wait(session, call.cancelled(), &request.id, ttl, settled).await?;
     let Some(settlement) = approval.settlement().cloned() else {
         return Err(NotAllowed::Deserted);
     };
@@ -155,13 +154,57 @@ pub(crate) async fn ask(
     Ok(Permit { approval })
 }
 
-/// The clients that can be asked: whose session it is, and who called.
-fn answering(session: &Session, caller: &Arc<Connection>) -> Vec<Arc<Connection>> {
+/// Puts a question on record, and then before the operators.
+pub(super) fn open(
+    session: &Session,
+    call: &CallId,
+    question: Question,
+    stay: Stay,
+    clients: Vec<Arc<Connection>>,
+) -> Result<(Arc<ApprovalRequest>, oneshot::Receiver<Approval>), NotAllowed> {
+    let (desk, ttl) = (session.desk(), session.approval_ttl());
+    desk.admits(session.id(), &stay, &clients)?;
+    let choices = session.toolset().approvals;
+    let subject = question.subject.clone();
+    let request = Arc::new(request(session, call, question, choices, ttl));
+    session.audit().record_before(&asked(&request))?;
+    let asker = (session.id().clone(), call.clone());
+    let approval = Approval::asked(asker, subject, choices, Instant::now() + ttl);
+    let settled = desk.put(request.clone(), approval, stay, clients);
+    let settled = settled.inspect_err(|_| session.audit().record(&unopened(&request)))?;
+    // Since it was looked for, approvals may have been switched off: before the question was put, nothing ended it.
+    if session.latitude().approval == Asking::Never {
+        desk.end(&request.id, Ending::Silenced, Actor::Daemon);
+    }
+    Ok((request, settled))
+}
+
+/// Asks the clients.
+pub(super) fn put_to(
+    desk: &Arc<Desk>,
+    request: &Arc<ApprovalRequest>,
+    clients: Vec<Arc<Connection>>,
+) -> JoinSet<()> {
+    let mut asking = JoinSet::new();
+    for client in clients {
+        let reply = client.request("approval.request", request);
+        asking.spawn(hear(desk.clone(), request.clone(), client, reply));
+    }
+    asking
+}
+
+/// The clients that can be asked: whose session it is, and who called. An MCP client's word comes after every operator's, and
+/// counts only where the configuration says so.
+pub(super) fn answering(session: &Session, caller: &Arc<Connection>) -> Vec<Arc<Connection>> {
     let mut clients: Vec<Arc<Connection>> = session.audience().into_iter().collect();
     if clients.iter().all(|client| client.id() != caller.id()) {
         clients.push(caller.clone());
     }
-    clients.retain(|client| client.answers(Answers::Approval) && client.is_open());
+    let elicits = session.trusts_elicitation() && *session.desk().attended().borrow() == 0;
+    clients.retain(|client| {
+        let counts = client.answerer() == Answerer::Person || elicits;
+        client.answers(Answers::Approval) && client.is_open() && counts
+    });
     clients
 }
 
@@ -235,18 +278,18 @@ fn shorten(mut reason: String) -> String {
     reason
 }
 
-/// Waits until it is settled, by whatever comes first.
-async fn wait(
+/// Waits until it is settled, by whatever comes first; `withdrawn` is the call's wish.
+pub(super) async fn wait(
     session: &Session,
-    call: &RunningCall,
+    withdrawn: impl Future<Output = ()>,
     id: &ApprovalId,
     ttl: Duration,
-    mut settled: tokio::sync::oneshot::Receiver<Approval>,
+    mut settled: oneshot::Receiver<Approval>,
 ) -> Result<Approval, NotAllowed> {
     let (ending, by) = tokio::select! {
         biased;
         settled = &mut settled => return settled.map_err(|_| NotAllowed::Deserted),
-        () = call.cancelled() => (Ending::Withdrawn, Actor::Client),
+        () = withdrawn => (Ending::Withdrawn, Actor::Client),
         _ = session.refusing() => (Ending::Closed, Actor::Daemon),
         () = tokio::time::sleep(ttl) => (Ending::Expired, Actor::Daemon),
     };
@@ -256,14 +299,14 @@ async fn wait(
 }
 
 /// Writes down how it was settled, and remembers what is to be remembered.
-fn conclude(
+pub(super) fn conclude(
     session: &Session,
     request: &ApprovalRequest,
     subject: &Subject,
     settlement: &Settlement,
     ttl: Duration,
 ) -> Result<(), NotAllowed> {
-    let Settlement { outcome, by, ending, reason } = settlement.clone();
+    let Settlement { outcome, by, ending: _, reason } = settlement.clone();
     let event = Event::ApprovalSettled {
         session: session.id().clone(),
         call: request.call.clone(),
@@ -272,28 +315,32 @@ fn conclude(
         by,
         reason: reason.clone(),
     };
-    match (outcome, ending) {
-        (ApprovalOutcome::AllowedOnce | ApprovalOutcome::AllowedForSession, _) => {
+    match outcome {
+        ApprovalOutcome::AllowedOnce | ApprovalOutcome::AllowedForSession => {
             session.audit().record_before(&event)?;
             if outcome == ApprovalOutcome::AllowedForSession {
                 session.answers().allow(subject, request.id.clone());
             }
             return Ok(());
         }
-        (ApprovalOutcome::Rejected, _) => session.answers().reject(subject, reason.clone()),
-        (ApprovalOutcome::Cancelled | ApprovalOutcome::Expired | ApprovalOutcome::Withdrawn, _) => {
-        }
+        ApprovalOutcome::Rejected => session.answers().reject(subject, reason),
+        ApprovalOutcome::Cancelled | ApprovalOutcome::Expired | ApprovalOutcome::Withdrawn => {}
     }
     session.audit().record(&event);
-    Err(match ending {
-        None => NotAllowed::Rejected(reason),
+    Err(refused(settlement, ttl))
+}
+
+/// Why something is not allowed that was settled so.
+pub(super) fn refused(settlement: &Settlement, ttl: Duration) -> NotAllowed {
+    match settlement.ending {
+        None => NotAllowed::Rejected(settlement.reason.clone()),
         Some(Ending::Dismissed) => NotAllowed::Dismissed,
         Some(Ending::Deserted) => NotAllowed::Deserted,
         Some(Ending::Expired) => NotAllowed::Expired(ttl),
         Some(Ending::Withdrawn) => NotAllowed::Withdrawn,
         Some(Ending::Closed) => NotAllowed::Closed,
         Some(Ending::Silenced) => NotAllowed::Silenced,
-    })
+    }
 }
 
 fn asked(request: &ApprovalRequest) -> Event {

@@ -1,16 +1,19 @@
-//! What a session remembers of answers: commands that were allowed for all of it, and those that were rejected.
+//! What a session remembers of answers: commands that were allowed for all of it, those that were rejected, and what was allowed
+//! once to a call that had not waited.
 //!
 //! Pure, and bounded: the oldest is forgotten first, and then somebody is asked again. Texts are kept as digests, for a
 //! command may be long. Rejections are forgotten when the person has spoken again (`session.turn`) or has changed what
 //! the session may do (`session.update`); all of it is forgotten with the daemon.
 
 use std::collections::VecDeque;
+use std::time::Instant;
 
 use brattice_policy::Mode;
 use brattice_protocol::ApprovalId;
 use sha2::{Digest as _, Sha256};
 
 use super::subject::{Folder, Subject};
+use crate::session::CallDigest;
 
 /// Most answers of either kind that are remembered.
 const MOST: usize = 256;
@@ -20,6 +23,18 @@ const MOST: usize = 256;
 pub(crate) struct Memory {
     allowed: VecDeque<Allowed>,
     rejected: VecDeque<Rejected>,
+    granted: VecDeque<Granted>,
+}
+
+/// What was allowed once to a call that had not waited for it.
+#[derive(Debug)]
+struct Granted {
+    call: CallDigest,
+    place: Place,
+    from: Mode,
+    to: Mode,
+    approval: ApprovalId,
+    until: Instant,
 }
 
 /// A command in a folder.
@@ -84,6 +99,36 @@ impl Memory {
         push(&mut self.allowed, Allowed { place, from: *from, to: *to, approval });
     }
 
+    /// The very call that left its question open may run, once, until then.
+    pub(crate) fn grant(
+        &mut self,
+        call: CallDigest,
+        subject: &Subject,
+        approval: ApprovalId,
+        until: Instant,
+    ) {
+        let (place, Subject { from, to, .. }) = (Place::of(subject), subject);
+        push(&mut self.granted, Granted { call, place, from: *from, to: *to, approval, until });
+    }
+
+    /// Takes what was granted to this very call. It is there once.
+    pub(crate) fn take(
+        &mut self,
+        call: CallDigest,
+        subject: &Subject,
+        now: Instant,
+    ) -> Option<ApprovalId> {
+        self.granted.retain(|granted| granted.until > now);
+        let place = Place::of(subject);
+        let index = self.granted.iter().position(|granted| {
+            granted.call == call
+                && granted.place == place
+                && granted.from == subject.from
+                && granted.to == subject.to
+        })?;
+        self.granted.remove(index).map(|granted| granted.approval)
+    }
+
     /// It was rejected.
     pub(crate) fn reject(&mut self, subject: &Subject, reason: Option<String>) {
         push(&mut self.rejected, Rejected { place: Place::of(subject), to: subject.to, reason });
@@ -111,6 +156,8 @@ fn push<T>(entries: &mut VecDeque<T>, entry: T) {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     const REJECTED: Remembered = Remembered::Rejected { reason: None };
@@ -158,6 +205,30 @@ mod tests {
         assert_eq!(memory.recall(&own), Remembered::Nothing);
         memory.reject(&wider, None);
         assert_eq!(memory.recall(&own), Remembered::Nothing, "less than was rejected");
+    }
+
+    #[test]
+    fn what_is_granted_is_the_very_calls_once_and_for_a_time() {
+        let (mut memory, now) = (Memory::default(), Instant::now());
+        let own = subject("make", Mode::WorkspaceWrite);
+        let later = now + Duration::from_secs(600);
+        let granted = ApprovalId::new("a");
+        memory.grant([1, 2], &own, granted.clone(), later);
+        assert_eq!(memory.recall(&own), Remembered::Nothing, "it is this call's alone");
+        let others = [
+            ([1, 3], own.clone()),
+            ([1, 2], subject("make x", Mode::WorkspaceWrite)),
+            ([1, 2], subject("make", Mode::DangerFullAccess)),
+            ([1, 2], Subject { folder: Folder::of("/ws", 8), ..own.clone() }),
+            ([1, 2], Subject { from: Mode::WorkspaceWrite, ..own.clone() }),
+        ];
+        for (call, other) in others {
+            assert_eq!(memory.take(call, &other, now), None, "{other:?}");
+        }
+        assert_eq!(memory.take([1, 2], &own, now), Some(granted.clone()));
+        assert_eq!(memory.take([1, 2], &own, now), None, "it was used");
+        memory.grant([1, 2], &own, granted, now);
+        assert_eq!(memory.take([1, 2], &own, now), None, "its time is over");
     }
 
     #[test]

@@ -63,6 +63,11 @@ impl Session {
         self.grounds.limits.approval_ttl
     }
 
+    /// Whether an MCP client's word is taken for a person's.
+    pub(crate) fn trusts_elicitation(&self) -> bool {
+        self.grounds.mcp.trust_elicitation
+    }
+
     /// The open questions of all sessions.
     pub(crate) fn desk(&self) -> &Arc<Desk> {
         &self.shared.desk

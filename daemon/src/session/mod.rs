@@ -82,7 +82,7 @@ mod turn;
 mod workspace;
 
 pub(crate) use background::KillError;
-pub(crate) use calls::{Admission, RunningCall};
+pub(crate) use calls::{Admission, Patience, RunningCall};
 pub(crate) use command::{Authority, Command, StartError, UpdateError};
 pub(crate) use denials::{Asked, RecordedDenial, Refused};
 pub(crate) use escalation::Changes;
@@ -94,6 +94,7 @@ pub(crate) use registry::{AccessError, Registry};
 pub(crate) use rules::Ruling;
 pub(crate) use session::Session;
 pub(crate) use stage::{Stage, Stages};
+pub(crate) use taken::Digest as CallDigest;
 pub(crate) use task::{OutputError, Task};
 pub(crate) use turn::CallFacts;
 pub(crate) use workspace::{OwnPaths, WorkspaceError};

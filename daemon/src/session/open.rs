@@ -6,7 +6,7 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brattice_policy::config::{SessionDefaults, Settings};
+use brattice_policy::config::{Mcp, SessionDefaults, Settings};
 use brattice_policy::environment::EnvironmentRules;
 use brattice_policy::rules::Rules;
 use brattice_policy::{Approval, Layer, LayerName, Limits, Mode, Profile, Root, RootKind};
@@ -61,6 +61,8 @@ pub(crate) struct Grounds {
     pub(crate) environment: EnvironmentRules,
     /// Tools that no session declares.
     pub(crate) disable: Vec<String>,
+    /// What holds for MCP clients.
+    pub(crate) mcp: Mcp,
     /// The command rules.
     pub(crate) rules: Rules,
     /// Where each value comes from.
@@ -79,7 +81,7 @@ impl Grounds {
             let found = ambient.iter().find(|(known, _)| known == name.as_bytes());
             found.and_then(|(_, value)| String::from_utf8(value.clone()).ok())
         });
-        let Configuration { ceiling, session, limits, environment, tools, rules, settings, .. } =
+        let Configuration { ceiling, session, limits, environment, tools, mcp, rules, settings } =
             configuration;
         let ceiling = Bounds {
             mode: ceiling.mode(),
@@ -96,6 +98,7 @@ impl Grounds {
             folders,
             environment,
             disable: tools.disable,
+            mcp,
             rules,
             settings,
         }

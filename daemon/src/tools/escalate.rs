@@ -157,7 +157,7 @@ async fn by_rule(
     let mode = session.latitude().mode;
     let folder = look(session, asking.cwd).await?;
     let subject = Subject { command: asking.command.to_owned(), folder, from: mode, to: mode };
-    let permit = match approval::remembered(session, call.id(), &subject) {
+    let permit = match approval::remembered(session, call, &subject) {
         Ok(None) => {
             let why = Why::Rule { reason: reason.clone() };
             approval::ask(session, call, caller, asking.question(&subject, why)).await
@@ -188,7 +188,7 @@ async fn escalate(
     let folder = look(session, asking.cwd).await?;
     let command = asking.command.to_owned();
     let subject = Subject { command, folder, from: latitude.mode, to };
-    if let Some(permit) = approval::remembered(session, call.id(), &subject)? {
+    if let Some(permit) = approval::remembered(session, call, &subject)? {
         return Ok((permit, subject));
     }
     let records = grounds(session, &subject, asking.cwd);
