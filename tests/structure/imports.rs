@@ -1,18 +1,19 @@
-//! Imports run one way: `policy` imports nothing of ours, `protocol` imports it, `client` imports `protocol`, the
-//! daemon imports `policy`, `protocol` and the engines `files` and `search`, the tests drive the client. All but client, daemon
-//! and tests know no runtime.
+//! Imports run one way: `policy` imports nothing of ours, `protocol` imports it, `client` imports `protocol`, `mcp` imports
+//! `client`, the daemon imports `policy`, `protocol` and the engines `files` and `search`, the tests drive the client. All but client, mcp,
+//! daemon and tests know no runtime.
 
 use toml::Table;
 
 use crate::sources::{self, Kind, Source};
 
 /// A package, and the packages of ours that it may name.
-const ALLOWED: [(&str, &[&str]); 7] = [
+const ALLOWED: [(&str, &[&str]); 8] = [
     ("policy", &[]),
     ("search", &[]),
     ("files", &[]),
     ("protocol", &["policy"]),
     ("client", &["protocol"]),
+    ("mcp", &["client"]),
     ("daemon", &["policy", "protocol", "files", "search"]),
     ("tests", &["client", "protocol"]),
 ];
