@@ -29,7 +29,7 @@ ARG RUN_IMAGE=debian:bookworm-slim
 FROM ${BUILD_IMAGE} AS build
 WORKDIR /source
 COPY . .
-RUN cargo build --release --locked --package brattice-daemon --package brattice-client
+RUN cargo build --release --locked --package brattice-daemon --package brattice-client --package brattice-mcp
 
 FROM ${RUN_IMAGE}
 RUN apt-get update \
@@ -38,7 +38,7 @@ RUN apt-get update \
     && useradd --uid 10001 --user-group --create-home --shell /bin/bash brattice \
     && install -d -o brattice -g brattice -m 0700 /run/brattice /var/lib/brattice \
     && install -d -o brattice -g brattice -m 0755 /workspace
-COPY --from=build /source/target/release/brattice /source/target/release/bratticed /usr/local/bin/
+COPY --from=build /source/target/release/brattice /source/target/release/brattice-mcp /source/target/release/bratticed /usr/local/bin/
 ENV BRATTICE_SOCKET=/run/brattice/brattice.sock BRATTICE_STATE=/var/lib/brattice
 VOLUME ["/run/brattice", "/var/lib/brattice"]
 WORKDIR /workspace

@@ -72,9 +72,18 @@ impl ApprovalQuestion {
         }
     }
 
-    /// Says that nobody can be asked here.
-    pub(crate) fn decline(mut self, text: &str) -> Option<(RequestId, RpcError)> {
-        let error = RpcError::new(ErrorCode::Unavailable, text);
+    /// Says that nobody can be asked here: the daemon asks others, or nobody.
+    pub async fn decline(self, why: &str) {
+        let lines = self.reply.lines.upgrade();
+        if let (Some(lines), Some((id, error))) = (lines, self.refusal(why)) {
+            let refusal = Message::Response(Response { id: Some(id), outcome: Err(error) });
+            // A writer that is gone means that the connection is.
+            drop(lines.send(codec::encode(&refusal)).await);
+        }
+    }
+
+    pub(crate) fn refusal(mut self, why: &str) -> Option<(RequestId, RpcError)> {
+        let error = RpcError::new(ErrorCode::Unavailable, why);
         self.reply.id.take().map(|id| (id, error))
     }
 }

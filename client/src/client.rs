@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use brattice_protocol::codec::{self, MAX_MESSAGE};
-use brattice_protocol::hello::{Answers, Hello, HelloParams, Peer, Watch};
+use brattice_protocol::hello::{Answerer, Answers, Hello, HelloParams, Peer, Watch};
 use brattice_protocol::{Message, Notification, PROTOCOL, Request, RequestId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -38,6 +38,8 @@ pub struct ConnectOptions {
     /// What the client puts to a person; see [`Client::approvals`]. A request that it did not declare is refused by the
     /// library.
     pub answers: Vec<Answers>,
+    /// Whose word these answers are.
+    pub answerer: Answerer,
 }
 
 impl ConnectOptions {
@@ -47,6 +49,7 @@ impl ConnectOptions {
             client: Peer { name: name.into(), version: version.into() },
             watch: Vec::new(),
             answers: Vec::new(),
+            answerer: Answerer::Person,
         }
     }
 
@@ -61,6 +64,13 @@ impl ConnectOptions {
     #[must_use]
     pub fn answering_questions(mut self) -> Self {
         self.answers.extend([Answers::Question, Answers::Plan]);
+        self
+    }
+
+    /// The same, with answers that are an MCP client's word.
+    #[must_use]
+    pub fn by_elicitation(mut self) -> Self {
+        self.answerer = Answerer::McpClient;
         self
     }
 
@@ -112,6 +122,7 @@ impl Client {
             protocol: PROTOCOL,
             client: options.client,
             answers: options.answers,
+            answerer: options.answerer,
             watch: options.watch,
         };
         let hello: Hello =

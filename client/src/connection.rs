@@ -175,7 +175,7 @@ impl Asking {
             Ok(question) => match self.questions.try_send(question) {
                 Ok(()) => None,
                 Err(unasked) => {
-                    unasked.into_inner().decline("nobody takes this client's questions")
+                    unasked.into_inner().refusal("nobody takes this client's questions")
                 }
             },
             Err(refused) => Some(refused),

@@ -50,6 +50,13 @@ pub enum RootPolicy {
     Allow,
 }
 
+impl RootPolicy {
+    /// What this process's user has decided by calling: root may.
+    pub fn of_this_user() -> Self {
+        if rustix::process::geteuid().is_root() { RootPolicy::Allow } else { RootPolicy::Refuse }
+    }
+}
+
 /// How to start a daemon.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartOptions {

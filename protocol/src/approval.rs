@@ -130,6 +130,24 @@ pub enum ApprovalAnswer {
     Cancelled,
 }
 
+/// A call that was not waited for needs this approval: once it was given, the same call runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalRequired {
+    /// The question, which stays open.
+    pub id: ApprovalId,
+    /// What a person runs to allow it.
+    pub command: String,
+    /// When it ends unanswered, in milliseconds since 1970.
+    pub expires: u64,
+}
+
+impl From<&ApprovalRequest> for ApprovalRequired {
+    fn from(request: &ApprovalRequest) -> Self {
+        let command = format!("brattice approve {}", request.id);
+        ApprovalRequired { id: request.id.clone(), command, expires: request.expires }
+    }
+}
+
 /// Parameters of `approval.respond`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -91,7 +91,7 @@ pub fn encode(message: &Message) -> Vec<u8> {
 
 /// The deepest nesting of arrays and objects in a JSON text, whether or not the text is valid; found without
 /// recursion, before the parser sees it.
-fn depth(line: &[u8]) -> usize {
+pub fn depth(line: &[u8]) -> usize {
     let (mut now, mut deepest, mut in_string, mut escaped) = (0usize, 0usize, false, false);
     for byte in line {
         match byte {

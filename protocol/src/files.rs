@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use brattice_policy::Mode;
 
+use crate::approval::ApprovalRequired;
 use crate::outcome::{Denial, SandboxFacts};
 
 /// A file that was read.
@@ -97,6 +98,13 @@ pub struct FilesRefused {
     pub denials_total: u64,
     /// How the call was confined.
     pub sandbox: SandboxFacts,
+}
+
+/// A change that was not made because a person has not allowed it yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeNotAllowed {
+    /// The approval that is missing.
+    pub approval_required: ApprovalRequired,
 }
 
 /// What `grep` or `glob` found.

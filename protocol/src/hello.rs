@@ -15,6 +15,9 @@ pub struct HelloParams {
     /// The kinds of question that this client answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Answers>,
+    /// Whose word this client's answers are; a person's unless given.
+    #[serde(default, skip_serializing_if = "Answerer::is_person")]
+    pub answerer: Answerer,
     /// What this client wants to be told.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub watch: Vec<Watch>,
@@ -40,6 +43,25 @@ pub enum Answers {
     Question,
     /// Plans to approve.
     Plan,
+}
+
+/// Whose word an answer is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answerer {
+    /// A person's, whom this client asks.
+    #[default]
+    Person,
+    /// That of an MCP client, by elicitation: it counts for an approval only where the configuration trusts it, and only
+    /// while no operator is attached.
+    McpClient,
+}
+
+impl Answerer {
+    /// Whether it is a person's.
+    pub fn is_person(&self) -> bool {
+        *self == Answerer::Person
+    }
 }
 
 /// What a client is told without asking.

@@ -6,6 +6,7 @@ use brattice_policy::Mode;
 use brattice_policy::layer::Layer;
 
 use crate::TaskId;
+use crate::approval::ApprovalRequired;
 
 /// Kinds of refusal that are told of one command.
 pub const MOST_DENIALS: usize = 64;
@@ -64,6 +65,9 @@ pub struct CommandOutcome {
     /// The session's mode, where a person allowed this command a wider one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escalated_from: Option<Mode>,
+    /// The approval that is missing, where the call has not waited for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval_required: Option<ApprovalRequired>,
 }
 
 /// Why a command ended. Code and signal are separate facts: a command that was killed may still have exited with 0.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::approval::ApprovalRequired;
 use crate::bytes::Encoding;
 use crate::editor::{EditorContent, EditorFacts, EditorKind, EditorStatus};
 use crate::{CallId, SessionId, TaskId};
@@ -88,6 +89,11 @@ pub struct CallParams<A = Map<String, Value>> {
     /// Its arguments; none unless given.
     #[serde(default = "no_arguments")]
     pub arguments: A,
+    /// How long the call waits for a person, in milliseconds; as long as its question is open unless given. A question that
+    /// is not answered by then, or that nobody is there for, stays open, the result is [`CallMeta::approval_required`], and the
+    /// same arguments sent again find it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patience_ms: Option<u64>,
 }
 
 fn no_arguments<A: From<Map<String, Value>>>() -> A {
@@ -118,6 +124,13 @@ pub struct CallMeta {
     /// What an editor shows of it; results of earlier daemons have none.
     #[serde(rename = "dev.brattice/acp", default, skip_serializing_if = "Option::is_none")]
     pub editor: Option<EditorFacts>,
+    /// The approval that is missing, where the call has not waited for it.
+    #[serde(
+        rename = "dev.brattice/approval_required",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub approval_required: Option<ApprovalRequired>,
 }
 
 /// One block of a result.

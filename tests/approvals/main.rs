@@ -8,6 +8,7 @@ mod bounds;
 mod cli;
 mod endings;
 mod grounds;
+mod lasting;
 mod operators;
 mod permits;
 mod refusals;

@@ -22,7 +22,33 @@ pub fn brattice() -> PathBuf {
     find("brattice", &["policy/src", "protocol/src", "client/src"])
 }
 
+/// The MCP bridge's binary, which `brattice mcp` finds beside itself.
+///
+/// # Panics
+/// When it is missing or older than the sources it is made of.
+pub fn mcp_bridge() -> PathBuf {
+    find("brattice-mcp", &["policy/src", "protocol/src", "client/src", "mcp/src"])
+}
+
+/// The same over HTTP, for the conformance suite.
+///
+/// # Panics
+/// When it is missing or older than the sources it is made of.
+pub fn mcp_bridge_over_http() -> PathBuf {
+    let sources = ["policy/src", "protocol/src", "client/src", "mcp/src"];
+    find_built("brattice-mcp-http", &sources, BUILD_HTTP)
+}
+
+/// How binaries are built.
+const BUILD: &str = "cargo build --workspace";
+const BUILD_HTTP: &str =
+    "cargo build --package brattice-mcp --features loopback-http --bin brattice-mcp-http";
+
 fn find(name: &str, sources: &[&str]) -> PathBuf {
+    find_built(name, sources, BUILD)
+}
+
+fn find_built(name: &str, sources: &[&str], build: &str) -> PathBuf {
     if let Some(folder) = env::var_os("BRATTICE_TEST_BIN") {
         let path = PathBuf::from(folder).join(name);
         assert!(path.is_file(), "{} does not exist", path.display());
@@ -34,7 +60,7 @@ fn find(name: &str, sources: &[&str]) -> PathBuf {
     let path = target.join(name);
     let built = fs::metadata(&path).and_then(|metadata| metadata.modified());
     let Ok(built) = built else {
-        panic!("{} does not exist: run `cargo build --workspace` first", path.display());
+        panic!("{} does not exist: run `{build}` first", path.display());
     };
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     if let Some((source, _)) = sources
@@ -42,11 +68,7 @@ fn find(name: &str, sources: &[&str]) -> PathBuf {
         .filter_map(|folder| newest(&workspace.join(folder)))
         .find(|(_, time)| *time > built)
     {
-        panic!(
-            "{} is older than {}: run `cargo build --workspace` first",
-            path.display(),
-            source.display()
-        );
+        panic!("{} is older than {}: run `{build}` first", path.display(), source.display());
     }
     path
 }

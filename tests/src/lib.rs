@@ -36,7 +36,7 @@ mod until;
 mod wire;
 mod world;
 
-pub use binaries::{brattice, bratticed};
+pub use binaries::{brattice, bratticed, mcp_bridge, mcp_bridge_over_http};
 pub use daemon::Daemon;
 pub use inquiry::{Answerer, AskedPlan, AskedQuestions, chosen};
 pub use native::Native;

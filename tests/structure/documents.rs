@@ -7,13 +7,14 @@ use toml::Table;
 use crate::sources;
 
 /// Documents that speak of the repository as it is. The changelog speaks of what was.
-const DOCUMENTS: [&str; 7] = [
+const DOCUMENTS: [&str; 8] = [
     "README.md",
     "ARCHITECTURE.md",
     "SECURITY.md",
     "CONTRIBUTING.md",
     "docs/decisions.md",
     "docs/policy.md",
+    "docs/clients.md",
     "tests/CASES.md",
 ];
 

@@ -1,13 +1,13 @@
-//! Imports run one way: `policy` imports nothing of ours, `protocol` imports it, `client` imports `protocol`, the
-//! daemon imports `policy`, `protocol` and the engines `files`, `search`, `skills` and `web`, the tests drive the client. All but client, daemon
-//! and tests know no runtime.
+//! Imports run one way: `policy` imports nothing of ours, `protocol` imports it, `client` imports `protocol`, `mcp` imports
+//! `client`, the daemon imports `policy`, `protocol` and the engines `files`, `search`, `skills` and `web`, the tests drive the client.
+//! All but client, mcp, daemon and tests know no runtime.
 
 use toml::Table;
 
 use crate::sources::{self, Kind, Source};
 
 /// A package, and the packages of ours that it may name.
-const ALLOWED: [(&str, &[&str]); 9] = [
+const ALLOWED: [(&str, &[&str]); 10] = [
     ("policy", &[]),
     ("search", &[]),
     ("web", &[]),
@@ -15,6 +15,7 @@ const ALLOWED: [(&str, &[&str]); 9] = [
     ("skills", &[]),
     ("protocol", &["policy"]),
     ("client", &["protocol"]),
+    ("mcp", &["client"]),
     ("daemon", &["policy", "protocol", "files", "search", "skills", "web"]),
     ("tests", &["client", "protocol"]),
 ];

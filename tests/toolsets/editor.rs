@@ -17,7 +17,7 @@ fn facts(kind: EditorKind, title: &str, status: EditorStatus) -> EditorFacts {
 fn shown(session: &Session, name: &str, arguments: Value) -> [EditorFacts; 2] {
     let reply = session.end(session.begin_call(json!({"name": name, "arguments": arguments})));
     let meta = serde_json::from_value(Value::Object(reply.result.meta.clone())).unwrap();
-    let CallMeta { call, editor } = meta;
+    let CallMeta { call, editor, .. } = meta;
     let started = session.notice("call.started", |notice| match notice {
         Notice::CallStarted(started) if started.call == call => Some(started),
         _ => None,

@@ -68,6 +68,13 @@ pub(crate) enum Command {
     Call(Call),
     /// Show the tools that a session declares
     Tools(Tools),
+    /// Serve one session to an MCP client over standard input and output
+    ///
+    /// Runs brattice-mcp, which is to stand beside this program or in a folder of PATH. The session ends with the client; its
+    /// background tasks go on for the daemon's limit for sessions without a client, an hour by default. What an approval needs
+    /// is asked of an attached operator, or told in the result with the command that allows it; an MCP client's word counts
+    /// where the daemon's configuration has `trust_elicitation`.
+    Mcp(Mcp),
     /// List, show and close sessions
     #[command(subcommand)]
     Session(Session),
@@ -75,7 +82,8 @@ pub(crate) enum Command {
     ///
     /// Calls that ask for a wider sandbox mode wait here, with the exact command, its folder, the modes and the reason.
     /// Answer with `brattice approve ID` or `brattice reject ID`. Calls ask only where somebody is there to answer: the
-    /// session's own client, or whoever follows with -f.
+    /// session's own client, or whoever follows with -f. What a call by way of `brattice mcp` needs stays open all the same,
+    /// and the call runs when it is made again.
     Approvals(Approvals),
     /// Allow the command of an approval to run once, in the mode that it asks for
     Approve(Approve),
@@ -175,6 +183,23 @@ pub(crate) struct Tools {
     /// The workspace of the session that is asked [default: the current folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
+}
+
+/// `brattice mcp`
+#[derive(Debug, Args)]
+pub(crate) struct Mcp {
+    /// The folder that commands may write below [default: the current folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// The sandbox mode [default: the daemon's, workspace-write]
+    #[arg(long, value_parser = named(&MODES))]
+    pub(crate) mode: Option<Mode>,
+    /// The toolset [default: the daemon's, standard]
+    #[arg(long, value_parser = named(&TOOLSETS))]
+    pub(crate) toolset: Option<ToolsetName>,
+    /// What commands may do with sockets [default: the daemon's, full]
+    #[arg(long, value_parser = named(&NETWORKS))]
+    pub(crate) network: Option<Network>,
 }
 
 /// `brattice session`

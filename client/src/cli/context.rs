@@ -134,7 +134,7 @@ impl Context {
         StartOptions {
             program: start::find_daemon(),
             locations: self.locations.clone(),
-            root: root_policy(),
+            root: RootPolicy::of_this_user(),
         }
     }
 
@@ -195,8 +195,3 @@ fn absolute(path: Option<&Path>) -> Result<Option<OsString>, Failure> {
 
 /// Said by root's client when it started a daemon.
 const ROOT_NOTE: &str = "started the daemon as root; its confined commands keep no capabilities but those for file ownership";
-
-/// Whoever calls as root has decided.
-fn root_policy() -> RootPolicy {
-    if rustix::process::geteuid().is_root() { RootPolicy::Allow } else { RootPolicy::Refuse }
-}

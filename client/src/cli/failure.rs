@@ -84,6 +84,8 @@ pub(crate) enum Failure {
     Unaddressed { said: String, known: Vec<String> },
     #[error("the daemon, process {pid}, still runs after {seconds} s")]
     StillThere { pid: u32, seconds: u64 },
+    #[error("cannot run the MCP bridge {}", program.display())]
+    Bridge { program: PathBuf, source: io::Error },
     #[error("a restart starts a daemon, which --no-start refuses")]
     RestartRefused,
     #[error("another daemon would not start, so the one that runs goes on, process {pid}")]
@@ -136,10 +138,14 @@ impl Failure {
             Failure::StillThere { .. } => {
                 Some("its log tells what it waits for; SIGKILL ends it, and background tasks go on")
             }
+            Failure::Bridge { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                Some("install brattice-mcp beside brattice or in a folder of PATH")
+            }
             Failure::Lost => Some("the daemon's log tells more"),
             Failure::Incomplete => Some("have the command write to a file in the workspace"),
             Failure::Location(LocationError::Relative { .. })
             | Failure::NoDaemon { .. }
+            | Failure::Bridge { .. }
             | Failure::RestartRefused
             | Failure::Runtime(_)
             | Failure::Signals(_)

@@ -61,7 +61,13 @@ pub(crate) async fn call(context: &Context, arguments: Call) -> Result<ExitCode,
     let arguments: Map<String, Value> = serde_json::from_str(&arguments)
         .map_err(|source| Failure::Arguments { tool: tool.clone(), source })?;
     let (title, kind) = (title(&tool, &arguments), tool.clone());
-    let params = |session| CallParams { session, call: Some(fresh_id()), name: tool, arguments };
+    let params = |session| CallParams {
+        session,
+        call: Some(fresh_id()),
+        name: tool,
+        arguments,
+        patience_ms: None,
+    };
     let ended = match session {
         Some(prefix) => {
             let client = context.asking(Role::Operator, asker(context)).await?;

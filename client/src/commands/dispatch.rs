@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use super::{
-    approval, audit, call, completions, daemon, doctor, policy, question, run, session, task, tools,
+    approval, audit, call, completions, daemon, doctor, mcp, policy, question, run, session, task,
+    tools,
 };
 use crate::cli::arguments::{Arguments, Command};
 use crate::cli::{Context, Failure};
@@ -16,6 +17,7 @@ pub(crate) async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Task(task) => task::task(&context()?, task).await,
         Command::Call(call) => call::call(&context()?, call).await,
         Command::Tools(tools) => tools::tools(&context()?, tools).await,
+        Command::Mcp(bridge) => Err(mcp::mcp(&bridge, &arguments.global)),
         Command::Session(session) => session::session(&context()?, session).await,
         Command::Approvals(approvals) => approval::approvals(&context()?, approvals).await,
         Command::Approve(approve) => approval::approve(&context()?, approve).await,

@@ -13,6 +13,7 @@ mod dispatch;
 mod doctor;
 mod follow;
 pub(crate) mod interrupt;
+mod mcp;
 mod policy;
 mod question;
 mod run;

@@ -8,23 +8,25 @@ use std::time::{Duration, Instant};
 
 use brattice_policy::{Approval as Asking, Mode};
 use brattice_protocol::approval::{
-    ApprovalAnswer, ApprovalChoice, ApprovalOption, ApprovalOutcome, ApprovalRequest, MAX_REASON,
+    ApprovalChoice, ApprovalOption, ApprovalOutcome, ApprovalRequest,
 };
 use brattice_protocol::audit::{Actor, Event};
 use brattice_protocol::editor::{EditorContent, EditorKind};
 use brattice_protocol::hello::Answers;
 use brattice_protocol::outcome::Denial;
 use brattice_protocol::{ApprovalId, CallId, SessionId};
-use tokio::task::JoinSet;
+use tokio::sync::oneshot;
 
-use super::desk::Desk;
+use super::desk::Stay;
+use super::hearing;
+use super::lasting;
 use super::memory::Remembered;
 use super::refusal::NotAllowed;
 use super::state::{Approval, Choices, ClaimRefused, Ending, Settlement};
-use super::subject::{Deed, Subject};
+use super::subject::{Deed, Likeness, Subject};
 use crate::exec::spec::Timestamp;
-use crate::server::{Connection, Reply};
-use crate::session::{RunningCall, Session};
+use crate::server::Connection;
+use crate::session::{Patience, RunningCall, Session};
 
 /// Longest command that a person is asked about, in bytes: all of it must be shown.
 pub(super) const MOST_SHOWN: usize = 32 << 10;
@@ -90,11 +92,25 @@ impl Permit {
     }
 }
 
-/// What was answered to the same before: nobody is asked then.
+/// What was answered to the same before, which shows these diffs: nobody is asked then.
 ///
 /// # Errors
 /// It was rejected, or that it is allowed again cannot be written down.
 pub(crate) fn remembered(
+    session: &Session,
+    call: &RunningCall,
+    subject: &Subject,
+    diff: &[EditorContent],
+) -> Result<Option<Permit>, NotAllowed> {
+    let like = Likeness::of(call.digest(), diff);
+    match lasting::granted(session, call, subject, like)? {
+        Some(permit) => Ok(Some(permit)),
+        None => recalled(session, call.id(), subject),
+    }
+}
+
+/// What was answered for the session, or rejected.
+pub(super) fn recalled(
     session: &Session,
     call: &CallId,
     subject: &Subject,
@@ -104,29 +120,38 @@ pub(crate) fn remembered(
     match recalled {
         Remembered::Nothing => Ok(None),
         Remembered::Rejected { reason } => Err(NotAllowed::RejectedBefore(reason)),
-        Remembered::Allowed(approval) => {
-            session.audit().record_before(&Event::ApprovalReused {
-                session: session.id().clone(),
-                call: call.clone(),
-                approval,
-                from: subject.from,
-                to: subject.to,
-            })?;
-            let asker = (session.id().clone(), call.clone());
-            let approval = Approval::repeated(asker, subject.clone(), Actor::Daemon);
-            Ok(Some(Permit { approval: Box::new(approval) }))
-        }
+        Remembered::Allowed(approval) => reuse(session, call, subject, approval).map(Some),
     }
 }
 
-/// Asks whoever is there and waits for the first answer. `caller` is the connection that the call came by.
+/// The right to do what was allowed to an equal call before.
+pub(super) fn reuse(
+    session: &Session,
+    call: &CallId,
+    subject: &Subject,
+    approval: ApprovalId,
+) -> Result<Permit, NotAllowed> {
+    session.audit().record_before(&Event::ApprovalReused {
+        session: session.id().clone(),
+        call: call.clone(),
+        approval,
+        from: subject.from,
+        to: subject.to,
+    })?;
+    let asker = (session.id().clone(), call.clone());
+    let approval = Approval::repeated(asker, subject.clone(), Actor::Daemon);
+    Ok(Permit { approval: Box::new(approval) })
+}
+
+/// Asks whoever is there and waits for the first answer, as long as the call has patience. `caller` is the connection that the
+/// call came by.
 ///
 /// Callers look at what is [`remembered`] first.
 ///
 /// # Errors
 /// It was not allowed, and why.
 pub(crate) async fn ask(
-    session: &Session,
+    session: &Arc<Session>,
     call: &RunningCall,
     caller: &Arc<Connection>,
     question: Question,
@@ -140,17 +165,45 @@ pub(crate) async fn ask(
     if bytes > most {
         return Err(NotAllowed::TooLong { bytes });
     }
-    let desk = session.desk();
+    if let Patience::Limited(patience) = call.patience() {
+        return lasting::ask(session, call, caller, question, patience).await;
+    }
     let clients = session.clients_that_answer(caller, Answers::Approval);
-    desk.admits(session.id(), &clients)?;
     let ttl = session.approval_ttl();
+    let subject = question.subject.clone();
+    let (request, settled) = open(session, call.id(), question, Stay::Attended, clients.clone())?;
+    // Dropped at the end, it waits for no answer any more.
+    let _asking = hearing::put_to(session.desk(), &request, clients);
+    let approval = wait(session, call.cancelled(), &request.id, ttl, settled).await?;
+    let Some(settlement) = approval.settlement().cloned() else {
+        return Err(NotAllowed::Deserted);
+    };
+    conclude(session, &request, &subject, &settlement, ttl)?;
+    Ok(Permit { approval: Box::new(approval) })
+}
+
+/// Whether somebody is there who could be asked.
+pub(crate) fn is_attended(session: &Session, caller: &Arc<Connection>) -> bool {
+    session.desk().is_attended(&session.clients_that_answer(caller, Answers::Approval))
+}
+
+/// Puts a question on record, and then before the operators.
+pub(super) fn open(
+    session: &Session,
+    call: &CallId,
+    question: Question,
+    stay: Stay,
+    clients: Vec<Arc<Connection>>,
+) -> Result<(Arc<ApprovalRequest>, oneshot::Receiver<Approval>), NotAllowed> {
+    let (desk, ttl) = (session.desk(), session.approval_ttl());
+    desk.admits(session.id(), &stay, &clients)?;
     let choices = session.toolset().approvals;
     let subject = question.subject.clone();
-    let request = Arc::new(request(session, call.id(), question, choices, ttl));
+    let request = Arc::new(request(session, call, question, choices, ttl));
     session.audit().record_before(&asked(&request))?;
-    let asker = (session.id().clone(), call.id().clone());
-    let approval = Approval::asked(asker, subject.clone(), choices, Instant::now() + ttl);
-    let settled = desk.put(request.clone(), approval, clients.clone());
+    let asker = (session.id().clone(), call.clone());
+    let approval = Approval::asked(asker, subject, choices, Instant::now() + ttl);
+    let settled = desk.put(request.clone(), approval, stay, clients);
     let settled = settled.inspect_err(|_| session.audit().record(&unopened(&request)))?;
     // Since it was looked for, approvals may have been switched off, or plan mode on: before the question was put, nothing
     // ended it.
@@ -163,23 +216,7 @@ pub(crate) async fn ask(
             desk.end(&request.id, ending, Actor::Daemon);
         }
     }
-    // Dropped at the end, it waits for no answer any more.
-    let mut asking = JoinSet::new();
-    for client in clients {
-        let reply = client.request("approval.request", &request);
-        asking.spawn(hear(desk.clone(), request.clone(), client, reply));
-    }
-    let approval = wait(session, call, &request.id, ttl, settled).await?;
-    let Some(settlement) = approval.settlement().cloned() else {
-        return Err(NotAllowed::Deserted);
-    };
-    conclude(session, &request, &subject, &settlement, ttl)?;
-    Ok(Permit { approval: Box::new(approval) })
-}
-
-/// Whether somebody is there who could be asked.
-pub(crate) fn is_attended(session: &Session, caller: &Arc<Connection>) -> bool {
-    session.desk().is_attended(&session.clients_that_answer(caller, Answers::Approval))
+    Ok((request, settled))
 }
 
 fn request(
@@ -220,56 +257,18 @@ fn request(
     }
 }
 
-/// Waits for what one client answers.
-async fn hear(
-    desk: Arc<Desk>,
-    request: Arc<ApprovalRequest>,
-    client: Arc<Connection>,
-    reply: Option<Reply>,
-) {
-    let answered = match reply {
-        Some(reply) => reply.answer().await,
-        None => None,
-    };
-    let by = Actor::from(client.role());
-    let answer = match answered {
-        Some(Ok(answer)) => serde_json::from_value(answer).ok(),
-        Some(Err(error)) => {
-            tracing::info!(connection = %client.id(), %error, "a client could not ask for an approval");
-            None
-        }
-        None => None,
-    };
-    match answer {
-        Some(ApprovalAnswer::Selected { option, reason }) if request.offers(option) => {
-            // Somebody may have been faster.
-            desk.answer(&request.id, option, by, reason.map(shorten)).ok();
-        }
-        Some(ApprovalAnswer::Cancelled) => desk.end(&request.id, Ending::Dismissed, by),
-        Some(ApprovalAnswer::Selected { .. }) | None => desk.declined(&request.id, client.id()),
-    }
-}
-
-/// A reason as long as it may be.
-fn shorten(mut reason: String) -> String {
-    let ends = reason.char_indices().map(|(at, sign)| at + sign.len_utf8());
-    let end = ends.take_while(|end| *end <= MAX_REASON).last().unwrap_or(0);
-    reason.truncate(end);
-    reason
-}
-
-/// Waits until it is settled, by whatever comes first.
-async fn wait(
+/// Waits until it is settled, by whatever comes first; `withdrawn` is the call's wish.
+pub(super) async fn wait(
     session: &Session,
-    call: &RunningCall,
+    withdrawn: impl Future<Output = ()>,
     id: &ApprovalId,
     ttl: Duration,
-    mut settled: tokio::sync::oneshot::Receiver<Approval>,
+    mut settled: oneshot::Receiver<Approval>,
 ) -> Result<Approval, NotAllowed> {
     let (ending, by) = tokio::select! {
         biased;
         settled = &mut settled => return settled.map_err(|_| NotAllowed::Deserted),
-        () = call.cancelled() => (Ending::Withdrawn, Actor::Client),
+        () = withdrawn => (Ending::Withdrawn, Actor::Client),
         _ = session.refusing() => (Ending::Closed, Actor::Daemon),
         () = tokio::time::sleep(ttl) => (Ending::Expired, Actor::Daemon),
     };
@@ -279,14 +278,14 @@ async fn wait(
 }
 
 /// Writes down how it was settled, and remembers what is to be remembered.
-fn conclude(
+pub(super) fn conclude(
     session: &Session,
     request: &ApprovalRequest,
     subject: &Subject,
     settlement: &Settlement,
     ttl: Duration,
 ) -> Result<(), NotAllowed> {
-    let Settlement { outcome, by, ending, reason } = settlement.clone();
+    let Settlement { outcome, by, ending: _, reason } = settlement.clone();
     let event = Event::ApprovalSettled {
         session: session.id().clone(),
         call: request.call.clone(),
@@ -295,21 +294,25 @@ fn conclude(
         by,
         reason: reason.clone(),
     };
-    match (outcome, ending) {
-        (ApprovalOutcome::AllowedOnce | ApprovalOutcome::AllowedForSession, _) => {
+    match outcome {
+        ApprovalOutcome::AllowedOnce | ApprovalOutcome::AllowedForSession => {
             session.audit().record_before(&event)?;
             if outcome == ApprovalOutcome::AllowedForSession {
                 session.answers().allow(subject, request.id.clone());
             }
             return Ok(());
         }
-        (ApprovalOutcome::Rejected, _) => session.answers().reject(subject, reason.clone()),
-        (ApprovalOutcome::Cancelled | ApprovalOutcome::Expired | ApprovalOutcome::Withdrawn, _) => {
-        }
+        ApprovalOutcome::Rejected => session.answers().reject(subject, reason),
+        ApprovalOutcome::Cancelled | ApprovalOutcome::Expired | ApprovalOutcome::Withdrawn => {}
     }
     session.audit().record(&event);
-    Err(match ending {
-        None => NotAllowed::Rejected(reason),
+    Err(refused(settlement, ttl))
+}
+
+/// Why something is not allowed that was settled so.
+pub(super) fn refused(settlement: &Settlement, ttl: Duration) -> NotAllowed {
+    match settlement.ending {
+        None => NotAllowed::Rejected(settlement.reason.clone()),
         Some(Ending::Dismissed) => NotAllowed::Dismissed,
         Some(Ending::Deserted) => NotAllowed::Deserted,
         Some(Ending::Expired) => NotAllowed::Expired(ttl),
@@ -317,7 +320,7 @@ fn conclude(
         Some(Ending::Closed) => NotAllowed::Closed,
         Some(Ending::Silenced) => NotAllowed::Silenced,
         Some(Ending::Planning) => NotAllowed::Planning,
-    })
+    }
 }
 
 fn asked(request: &ApprovalRequest) -> Event {
@@ -341,17 +344,5 @@ fn unopened(request: &ApprovalRequest) -> Event {
         outcome: ApprovalOutcome::Cancelled,
         by: Actor::Daemon,
         reason: None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_long_reason_is_cut_between_characters() {
-        let cut = shorten(format!("x{}", "é".repeat(MAX_REASON)));
-        assert_eq!(cut, format!("x{}", "é".repeat(511)));
-        assert_eq!(shorten("no".to_owned()), "no");
     }
 }

@@ -11,10 +11,11 @@ use std::time::Instant;
 use brattice_protocol::approval::{ApprovalChoice, ApprovalList, ApprovalRequest, ApprovalSettled};
 use brattice_protocol::audit::Actor;
 use brattice_protocol::hello::{Answers, Role};
-use brattice_protocol::{ApprovalId, SessionId};
-use tokio::sync::oneshot;
+use brattice_protocol::{ApprovalId, CallId, SessionId};
+use tokio::sync::{oneshot, watch};
 
 use super::state::{AnswerRefused, Approval, Ending, Settlement};
+use super::subject::{Likeness, Subject};
 use crate::server::{Connection, ConnectionId};
 
 /// Open questions of one session.
@@ -31,20 +32,55 @@ const LIST_BYTES: usize = 2 << 20;
 
 /// The open questions.
 #[derive(Debug, Default)]
-pub(crate) struct Desk(Mutex<Open>);
+pub(crate) struct Desk {
+    open: Mutex<Open>,
+    /// How many operators are there.
+    attended: watch::Sender<usize>,
+}
 
 #[derive(Debug, Default)]
 struct Open {
     /// The oldest first.
     cases: Vec<Case>,
     settled: VecDeque<ApprovalSettled>,
+    /// Lasting ones that were settled, and of which the end is not written down yet.
+    ending: Vec<(Arc<ApprovalRequest>, Lasting)>,
     operators: Vec<Arc<Connection>>,
+}
+
+/// How long a question stays open.
+#[derive(Clone, Debug)]
+pub(super) enum Stay {
+    /// While somebody is there who could answer.
+    Attended,
+    /// To the end of its time, whoever is there.
+    Lasting(Lasting),
+}
+
+/// By what a question is found again that its call does not wait for.
+#[derive(Clone, Debug)]
+pub(super) struct Lasting {
+    /// The call.
+    pub(super) like: Likeness,
+    /// What it is about.
+    pub(super) subject: Subject,
+    /// How it was settled, once that is written down.
+    pub(super) end: watch::Receiver<Option<Settlement>>,
+    /// Which of the equal calls waits: the latest one, so that it is the one that an answer lets run.
+    pub(super) latest: watch::Sender<CallId>,
+}
+
+impl Lasting {
+    fn is_of(&self, like: Likeness, subject: &Subject) -> bool {
+        self.like == like && self.subject == *subject
+    }
 }
 
 #[derive(Debug)]
 struct Case {
     request: Arc<ApprovalRequest>,
     approval: Approval,
+    stay: Stay,
     /// Clients that were asked and may still answer.
     clients: Vec<Arc<Connection>>,
     /// To whoever waits.
@@ -85,7 +121,9 @@ impl Desk {
     /// An operator that answers approvals is there from now on.
     pub(crate) fn attach(&self, operator: &Arc<Connection>) {
         if operator.role() == Role::Operator && operator.answers(Answers::Approval) {
-            self.open().operators.push(operator.clone());
+            let mut open = self.open();
+            open.operators.push(operator.clone());
+            self.attended.send_replace(open.operators.len());
         }
     }
 
@@ -93,6 +131,7 @@ impl Desk {
     pub(crate) fn leave(&self, connection: ConnectionId) {
         let mut open = self.open();
         open.operators.retain(|operator| operator.id() != connection);
+        self.attended.send_replace(open.operators.len());
         for case in &mut open.cases {
             case.clients.retain(|client| client.id() != connection);
         }
@@ -104,20 +143,21 @@ impl Desk {
         &self,
         request: Arc<ApprovalRequest>,
         approval: Approval,
+        stay: Stay,
         clients: Vec<Arc<Connection>>,
     ) -> Result<oneshot::Receiver<Approval>, NotOpened> {
         let mut open = self.open();
-        open.admit(&request.session, &clients)?;
+        open.admit(&request.session, &stay, &clients)?;
         for operator in &open.operators {
             operator.notify("approval.pending", &request);
         }
         let (settled, wait) = oneshot::channel();
-        open.cases.push(Case { request, approval, clients, settled });
+        open.cases.push(Case { request, approval, stay, clients, settled });
         Ok(wait)
     }
 
     /// Whether somebody is there who could answer.
-    pub(super) fn is_attended(&self, clients: &[Arc<Connection>]) -> bool {
+    pub(crate) fn is_attended(&self, clients: &[Arc<Connection>]) -> bool {
         !(self.open().operators.is_empty() && clients.is_empty())
     }
 
@@ -125,9 +165,44 @@ impl Desk {
     pub(super) fn admits(
         &self,
         session: &SessionId,
+        stay: &Stay,
         clients: &[Arc<Connection>],
     ) -> Result<(), NotOpened> {
-        self.open().admit(session, clients)
+        self.open().admit(session, stay, clients)
+    }
+
+    /// How many operators are there, to be watched.
+    pub(super) fn attended(&self) -> watch::Receiver<usize> {
+        self.attended.subscribe()
+    }
+
+    /// The question that an equal call of the session left open, if there is one.
+    pub(super) fn left(
+        &self,
+        session: &SessionId,
+        like: Likeness,
+        subject: &Subject,
+    ) -> Option<(Arc<ApprovalRequest>, Lasting)> {
+        let open = self.open();
+        let lasting = open.cases.iter().filter_map(|case| match &case.stay {
+            Stay::Lasting(lasting) => Some((&case.request, lasting)),
+            Stay::Attended => None,
+        });
+        let ending = open.ending.iter().map(|(request, lasting)| (request, lasting));
+        let mut all = lasting.chain(ending);
+        let found = all
+            .find(|(request, lasting)| request.session == *session && lasting.is_of(like, subject));
+        found.map(|(request, lasting)| (request.clone(), lasting.clone()))
+    }
+
+    /// Whether it waits for an answer.
+    pub(super) fn is_open(&self, id: &ApprovalId) -> bool {
+        self.open().find(id).is_some()
+    }
+
+    /// The end of a lasting question is written down: nobody need wait for that any more.
+    pub(super) fn written(&self, id: &ApprovalId) {
+        self.open().ending.retain(|(request, _)| request.id != *id);
     }
 
     /// A person's choice.
@@ -195,14 +270,20 @@ impl Desk {
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Open {
-    fn admit(&self, session: &SessionId, clients: &[Arc<Connection>]) -> Result<(), NotOpened> {
+    fn admit(
+        &self,
+        session: &SessionId,
+        stay: &Stay,
+        clients: &[Arc<Connection>],
+    ) -> Result<(), NotOpened> {
         let of_session = self.cases.iter().filter(|case| case.request.session == *session).count();
-        if self.operators.is_empty() && clients.is_empty() {
+        let is_alone = self.operators.is_empty() && clients.is_empty();
+        if is_alone && matches!(stay, Stay::Attended) {
             Err(NotOpened::Unattended)
         } else if of_session >= MOST_OF_SESSION {
             Err(NotOpened::SessionFull(of_session))
@@ -221,7 +302,9 @@ impl Open {
         if !self.operators.is_empty() {
             return;
         }
-        while let Some(index) = self.cases.iter().position(|case| case.clients.is_empty()) {
+        let is_deserted =
+            |case: &Case| case.clients.is_empty() && matches!(case.stay, Stay::Attended);
+        while let Some(index) = self.cases.iter().position(is_deserted) {
             self.end(index, Ending::Deserted, Actor::Daemon);
         }
     }
@@ -234,7 +317,10 @@ impl Open {
 
     /// Tells everybody who was told of it, and whoever waits.
     fn close(&mut self, index: usize, settlement: &Settlement) -> ApprovalSettled {
-        let Case { request, approval, clients, settled } = self.cases.remove(index);
+        let Case { request, approval, stay, clients, settled } = self.cases.remove(index);
+        if let Stay::Lasting(lasting) = stay {
+            self.ending.push((request.clone(), lasting));
+        }
         let told = ApprovalSettled {
             id: request.id.clone(),
             session: request.session.clone(),
@@ -253,7 +339,7 @@ impl Open {
             self.settled.pop_front();
         }
         self.settled.push_back(told.clone());
-        // Whoever waited is a call, which waits to its end.
+        // Whoever waited is a call, which waits to its end, or `lasting`.
         settled.send(approval).ok();
         told
     }

@@ -1,15 +1,17 @@
-//! What a session remembers of answers: commands and changes that were allowed for all of it, and those that were rejected.
+//! What a session remembers of answers: commands and changes that were allowed for all of it, those that were rejected, and what
+//! was allowed once to a call that had not waited.
 //!
 //! Pure, and bounded: the oldest is forgotten first, and then somebody is asked again. Texts are kept as digests, for a
 //! command may be long. Rejections are forgotten when the person has spoken again (`session.turn`) or has changed what
 //! the session may do (`session.update`); all of it is forgotten with the daemon.
 
 use std::collections::VecDeque;
+use std::time::Instant;
 
 use brattice_policy::Mode;
 use brattice_protocol::ApprovalId;
 
-use super::subject::{Folder, Subject};
+use super::subject::{Folder, Likeness, Subject};
 
 /// Most answers of either kind that are remembered.
 const MOST: usize = 256;
@@ -19,6 +21,18 @@ const MOST: usize = 256;
 pub(crate) struct Memory {
     allowed: VecDeque<Allowed>,
     rejected: VecDeque<Rejected>,
+    granted: VecDeque<Granted>,
+}
+
+/// What was allowed once to a call that had not waited for it.
+#[derive(Debug)]
+struct Granted {
+    like: Likeness,
+    place: Place,
+    from: Mode,
+    to: Mode,
+    approval: ApprovalId,
+    until: Instant,
 }
 
 /// A command in a folder, or a change of files.
@@ -83,6 +97,36 @@ impl Memory {
         push(&mut self.allowed, Allowed { place, from: *from, to: *to, approval });
     }
 
+    /// The very call that left its question open may run, once, until then.
+    pub(crate) fn grant(
+        &mut self,
+        like: Likeness,
+        subject: &Subject,
+        approval: ApprovalId,
+        until: Instant,
+    ) {
+        let (place, Subject { from, to, .. }) = (Place::of(subject), subject);
+        push(&mut self.granted, Granted { like, place, from: *from, to: *to, approval, until });
+    }
+
+    /// Takes what was granted to this very call. It is there once.
+    pub(crate) fn take(
+        &mut self,
+        like: Likeness,
+        subject: &Subject,
+        now: Instant,
+    ) -> Option<ApprovalId> {
+        self.granted.retain(|granted| granted.until > now);
+        let place = Place::of(subject);
+        let index = self.granted.iter().position(|granted| {
+            granted.like == like
+                && granted.place == place
+                && granted.from == subject.from
+                && granted.to == subject.to
+        })?;
+        self.granted.remove(index).map(|granted| granted.approval)
+    }
+
     /// It was rejected.
     pub(crate) fn reject(&mut self, subject: &Subject, reason: Option<String>) {
         push(&mut self.rejected, Rejected { place: Place::of(subject), to: subject.to, reason });
@@ -109,6 +153,10 @@ fn push<T>(entries: &mut VecDeque<T>, entry: T) {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use brattice_protocol::editor::EditorContent;
+
     use super::*;
     use crate::approval::{Change, Deed};
 
@@ -172,6 +220,37 @@ mod tests {
         for other in [change("b", "/ws/f"), subject("a", Mode::WorkspaceWrite)] {
             assert_eq!(memory.recall(&other), Remembered::Nothing, "{other:?}");
         }
+    }
+
+    #[test]
+    fn what_is_granted_is_the_very_calls_once_and_for_a_time() {
+        let (mut memory, now) = (Memory::default(), Instant::now());
+        let own = subject("make", Mode::WorkspaceWrite);
+        let later = now + Duration::from_secs(600);
+        let granted = ApprovalId::new("a");
+        let like = |call: u64, new: &str| {
+            let path = "/ws/f".to_owned();
+            let shown = EditorContent::Diff { path, old_text: None, new_text: new.to_owned() };
+            Likeness::of([1, call], &[shown])
+        };
+        memory.grant(like(2, "x"), &own, granted.clone(), later);
+        assert_eq!(memory.recall(&own), Remembered::Nothing, "it is this call's alone");
+        let others = [
+            (like(3, "x"), own.clone()),
+            (like(2, "y"), own.clone()),
+            (like(2, "x"), subject("make x", Mode::WorkspaceWrite)),
+            (like(2, "x"), subject("make", Mode::DangerFullAccess)),
+            (like(2, "x"), Subject { folder: Folder::of("/ws", 8), ..own.clone() }),
+            (like(2, "x"), Subject { from: Mode::WorkspaceWrite, ..own.clone() }),
+        ];
+        for (call, other) in others {
+            assert_eq!(memory.take(call, &other, now), None, "{other:?}");
+        }
+        let like = like(2, "x");
+        assert_eq!(memory.take(like, &own, now), Some(granted.clone()));
+        assert_eq!(memory.take(like, &own, now), None, "it was used");
+        memory.grant(like, &own, granted, now);
+        assert_eq!(memory.take(like, &own, now), None, "its time is over");
     }
 
     #[test]

@@ -13,6 +13,8 @@
 //! | thing | owner | when it ends |
 //! |---|---|---|
 //! | an open question | the desk | at its first answer; unanswered after `approval_ttl`; with its call, its session, or the last who could answer |
+//! | a lasting question, of a call that does not wait for it | the desk, with a task of its own | at its first answer; after `approval_ttl`; with its session |
+//! | what that answer allows | the session | taken once, by an equal call, within `approval_ttl` |
 //! | a permit | the call that asked | when its command or change begins: it is claimed once, for exactly what was asked |
 //! | what is remembered | the session | rejections at the next turn or change of the session, all of it with the daemon |
 //!
@@ -21,6 +23,8 @@
 
 mod ask;
 mod desk;
+mod hearing;
+mod lasting;
 mod memory;
 mod refusal;
 mod state;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use brattice_protocol::approval::ApprovalRequired;
+
 use super::ask::MOST_SHOWN;
 use super::desk::NotOpened;
 use crate::audit::AuditError;
@@ -15,6 +17,18 @@ pub(crate) enum NotAllowed {
          is attached; nothing ran"
     )]
     Unattended,
+    /// The call does not wait any longer.
+    #[error(
+        "approval_required: nobody has allowed this yet, and approval {} stays open for {} s; to allow it, a person runs \
+         `{}`; then send this very call again, with the same arguments; nothing ran", .0.id, .1.as_secs(), .0.command
+    )]
+    Required(ApprovalRequired, Duration),
+    /// Another call took what was allowed.
+    #[error(
+        "what was allowed was used by an equal call already, or could not be written down: send the call again to ask \
+         anew; nothing ran"
+    )]
+    Taken,
     /// Too many questions are open.
     #[error(
         "{open} approvals of {whose} wait for an answer already, and more are not asked; nothing ran"
@@ -70,10 +84,20 @@ pub(crate) enum NotAllowed {
 }
 
 impl NotAllowed {
+    /// The approval that is missing, where the call may be sent again for it.
+    pub(crate) fn required(&self) -> Option<&ApprovalRequired> {
+        match self {
+            NotAllowed::Required(required, _) => Some(required),
+            _ => None,
+        }
+    }
+
     /// Whether the reason may pass by itself.
     pub(crate) const fn passes(&self) -> bool {
         match self {
             NotAllowed::Unattended
+            | NotAllowed::Required(..)
+            | NotAllowed::Taken
             | NotAllowed::Full { .. }
             | NotAllowed::Unrecorded(_)
             | NotAllowed::Closed => true,

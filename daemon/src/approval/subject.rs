@@ -6,7 +6,10 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use brattice_policy::Mode;
+use brattice_protocol::editor::EditorContent;
 use sha2::{Digest as _, Sha256};
+
+use crate::session::CallDigest;
 
 /// What a person allows. Two subjects are the same question only if they are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -61,6 +64,29 @@ impl Change {
     /// The files.
     pub(crate) fn paths(&self) -> &[PathBuf] {
         &self.paths
+    }
+}
+
+/// What makes a call equal to one that a person was asked about before: its tool and all its arguments, and what the person is
+/// shown of the files that it changes. Another content under the same edits is another change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Likeness {
+    call: CallDigest,
+    shown: [u8; 32],
+}
+
+impl Likeness {
+    /// Of a call that shows this.
+    pub(super) fn of(call: CallDigest, diff: &[EditorContent]) -> Likeness {
+        let mut shown = Sha256::new();
+        for EditorContent::Diff { path, old_text, new_text } in diff {
+            for text in [Some(path), old_text.as_ref(), Some(new_text)] {
+                let length = text.map_or(u64::MAX, |text| text.len() as u64);
+                shown.update(length.to_le_bytes());
+                shown.update(text.map_or("", String::as_str));
+            }
+        }
+        Likeness { call, shown: shown.finalize().into() }
     }
 }
 

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use brattice_protocol::hello::{Answers, HelloParams, Role, Watch};
+use brattice_protocol::hello::{Answerer, Answers, HelloParams, Role, Watch};
 use serde::Serialize;
 
 use super::asked::{Asked, Reply};
@@ -58,6 +58,11 @@ impl Connection {
     /// Whether the client said in `hello` that it answers these; false before `hello`.
     pub(crate) fn answers(&self, what: Answers) -> bool {
         self.declared.get().is_some_and(|hello| hello.answers.contains(&what))
+    }
+
+    /// Whose word its answers are; a person's before `hello`.
+    pub(crate) fn answerer(&self) -> Answerer {
+        self.declared.get().map_or(Answerer::Person, |hello| hello.answerer)
     }
 
     /// Whether the client is still there.

@@ -18,6 +18,7 @@ use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use brattice_protocol::tools::CallParams;
 use brattice_protocol::{CallId, ErrorCode, RpcError};
@@ -103,8 +104,19 @@ pub(crate) enum Admission {
 pub(crate) struct RunningCall {
     id: CallId,
     calls: Arc<Calls>,
+    digest: Digest,
+    patience: Patience,
     cancel: watch::Receiver<Wish>,
     settled: bool,
+}
+
+/// How long a call waits for a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// As long as its question is open.
+    Question,
+    /// So long at most; the question stays open.
+    Limited(Duration),
 }
 
 /// A call that is run elsewhere, or was.
@@ -164,6 +176,8 @@ impl Calls {
                 Ok(Admission::New(RunningCall {
                     id,
                     calls: self.clone(),
+                    digest,
+                    patience: Patience::of(params.patience_ms),
                     cancel: wish,
                     settled: false,
                 }))
@@ -239,6 +253,12 @@ fn digest(params: &CallParams<Value>) -> Digest {
     [word(0), word(8)]
 }
 
+impl Patience {
+    fn of(limit_ms: Option<u64>) -> Patience {
+        limit_ms.map_or(Patience::Question, |ms| Patience::Limited(Duration::from_millis(ms)))
+    }
+}
+
 impl Known {
     fn new(digest: Digest, state: CallState) -> Known {
         let (state, cancel) = (watch::Sender::new(state), watch::Sender::new(Wish::Finish));
@@ -293,6 +313,16 @@ impl RunningCall {
     /// The call's id.
     pub(crate) fn id(&self) -> &CallId {
         &self.id
+    }
+
+    /// What its tool and arguments are known by.
+    pub(crate) fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// How long it waits for a person.
+    pub(crate) fn patience(&self) -> Patience {
+        self.patience
     }
 
     /// Resolves when the client wants the call to stop, else never.

@@ -34,6 +34,7 @@ fn params(call: &str, arguments: Value) -> CallParams<Value> {
         call: Some(CallId::new(call)),
         name: "bash".to_owned(),
         arguments,
+        patience_ms: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use brattice_protocol::hello::Answers;
+use brattice_protocol::hello::{Answerer, Answers};
 
 use super::attention::Attention;
 use super::owner::{Asker, Expiry, Owner, Resume};
@@ -69,8 +69,21 @@ impl Session {
         if clients.iter().all(|client| client.id() != caller.id()) {
             clients.push(caller.clone());
         }
-        clients.retain(|client| client.answers(kind) && client.is_open());
+        clients.retain(|client| {
+            client.answers(kind) && client.is_open() && self.counts(client.answerer(), kind)
+        });
         clients
+    }
+
+    /// Whether such a client's answers count. An MCP client's word allows something only where the configuration says so, and
+    /// comes after every operator's.
+    fn counts(&self, answerer: Answerer, kind: Answers) -> bool {
+        let trusts = self.grounds.mcp.trust_elicitation;
+        match (answerer, kind) {
+            (Answerer::Person, _) | (Answerer::McpClient, Answers::Question) => true,
+            (Answerer::McpClient, Answers::Approval) => trusts && !self.desk().is_attended(&[]),
+            (Answerer::McpClient, Answers::Plan) => trusts && !self.questions().is_attended(kind),
+        }
     }
 
     /// Who is told about its calls: the client that holds it now.

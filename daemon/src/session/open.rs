@@ -6,20 +6,15 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brattice_policy::config::{SessionDefaults, Settings};
-use brattice_policy::environment::EnvironmentRules;
-use brattice_policy::rules::Rules;
-use brattice_policy::{Approval, Layer, LayerName, Limits, Mode, Profile, Root, RootKind};
+use brattice_policy::{Approval, Layer, LayerName, Mode, Profile, Root};
 use brattice_protocol::SessionId;
 use brattice_protocol::audit::{Actor, Event};
-use brattice_protocol::session::{OpenParams, Options, ToolsetName};
-use brattice_web::Allowance;
+use brattice_protocol::session::{OpenParams, Options};
 use tokio::sync::OwnedSemaphorePermit;
 
 use serde_json::Map;
 
 use crate::audit::AuditError;
-use crate::configuration::{Configuration, ConfigurationFiles};
 use crate::exec::spec::Timestamp;
 use crate::exec::{SupervisorError, machine};
 use crate::fault::chain;
@@ -27,8 +22,8 @@ use crate::server::Connection;
 use crate::toolset::{OptionFault, SessionFacts, Toolset};
 use crate::workers::{Interrupted, Lane};
 
-use super::ceiling::Bounds;
 use super::folder::{FolderError, SessionFolder};
+use super::grounds::Grounds;
 use super::layers;
 use super::owner::Owner;
 use super::planning::Planning;
@@ -42,84 +37,6 @@ use super::workspace::{self, OwnPaths, Workspace, WorkspaceError};
 
 /// Where devices are.
 const DEVICES: &str = "/dev";
-
-/// What every session of a daemon is opened with.
-#[derive(Debug)]
-pub(crate) struct Grounds {
-    /// What the daemon lives on; `state` is where the sessions' folders are.
-    pub(crate) own: OwnPaths,
-    /// The daemon's own environment.
-    pub(crate) ambient: Vec<(Vec<u8>, Vec<u8>)>,
-    /// The home of the daemon's user.
-    pub(crate) home: String,
-    /// What a session has that does not ask for something else.
-    pub(crate) defaults: SessionDefaults<ToolsetName>,
-    /// Limits.
-    pub(crate) limits: Limits,
-    /// What no session goes beyond.
-    pub(crate) ceiling: Bounds,
-    /// Folders that every session may write to besides its own, each with the rule that opens it.
-    pub(crate) folders: Vec<(String, RootKind)>,
-    /// What commands get of the daemon's environment.
-    pub(crate) environment: EnvironmentRules,
-    /// Tools that no session declares.
-    pub(crate) disable: Vec<String>,
-    /// What `web_fetch` may reach although it is reserved.
-    pub(crate) web_allow: Allowance,
-    /// Folders in which skills are looked for besides.
-    pub(crate) skills: Vec<String>,
-    /// The command rules.
-    pub(crate) rules: Rules,
-    /// Where each value comes from.
-    pub(crate) settings: Settings,
-}
-
-impl Grounds {
-    /// A daemon's, by its configuration.
-    pub(crate) fn of(
-        own: OwnPaths,
-        ambient: Vec<(Vec<u8>, Vec<u8>)>,
-        home: String,
-        configuration: Configuration,
-    ) -> Grounds {
-        let folders = configuration.folders(&home, |name| {
-            let found = ambient.iter().find(|(known, _)| known == name.as_bytes());
-            found.and_then(|(_, value)| String::from_utf8(value.clone()).ok())
-        });
-        let Configuration { ceiling, session, limits, environment, tools, rules, settings, .. } =
-            configuration;
-        let ceiling = Bounds {
-            mode: ceiling.mode(),
-            approval: ceiling.approval,
-            deny_read: ceiling.deny_read.iter().map(PathBuf::from).collect(),
-        };
-        Grounds {
-            own,
-            ambient,
-            home,
-            defaults: session,
-            limits,
-            ceiling,
-            folders,
-            environment,
-            disable: tools.disable,
-            web_allow: Allowance::new(tools.web_allow),
-            skills: tools.skills,
-            rules,
-            settings,
-        }
-    }
-
-    /// The same daemon's by another configuration.
-    pub(super) fn reconfigured(
-        &self,
-        configuration: Configuration,
-        files: &ConfigurationFiles,
-    ) -> Grounds {
-        let own = OwnPaths { configuration: files.paths(), ..self.own.clone() };
-        Grounds::of(own, self.ambient.clone(), self.home.clone(), configuration)
-    }
-}
 
 /// Why a session was not opened. Nothing of it is left.
 #[derive(Debug, thiserror::Error)]
@@ -398,10 +315,14 @@ fn can_be_held(profile: &Profile) -> Result<(), OpenError> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::session::testing::Scratch;
-    use brattice_policy::{Namespaces, Network};
+    use brattice_policy::config::SessionDefaults;
+    use brattice_policy::{Namespaces, Network, RootKind};
+    use brattice_protocol::session::ToolsetName;
     use tokio::sync::Semaphore;
+
+    use super::*;
+    use crate::configuration::Configuration;
+    use crate::session::testing::Scratch;
 
     fn grounds(scratch: &Scratch, ceiling: Mode) -> Grounds {
         let own = OwnPaths {

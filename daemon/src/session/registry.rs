@@ -20,7 +20,8 @@ use crate::server::{Connection, ConnectionId, Descent};
 
 use super::calls::Budget;
 use super::ceiling::Ceiling;
-use super::open::{self, Grounds, OpenError};
+use super::grounds::Grounds;
+use super::open::{self, OpenError};
 use super::owner::{Asker, Resume};
 use super::restore::{self, RestoreError, Restored};
 use super::session::Session;

@@ -32,7 +32,7 @@ use super::command::StartError;
 use super::denials::DenialStore;
 use super::files::FileWorkers;
 use super::folder::SessionFolder;
-use super::open::Grounds;
+use super::grounds::Grounds;
 use super::owner::{Expiry, Owner};
 use super::reads::Reads;
 use super::registry::Shared;

@@ -26,8 +26,8 @@ use crate::fault::chain;
 
 use super::command::StartError;
 use super::environment;
+use super::grounds::Grounds;
 use super::layers;
-use super::open::Grounds;
 use super::recovery::is_unfinished;
 use super::registry::Shared;
 use super::saved::begin_closing;

@@ -22,7 +22,7 @@ const FILE: &str = "calls";
 const KEPT: usize = 1_000;
 
 /// What was asked: equal for equal tools and arguments.
-pub(super) type Digest = [u64; 2];
+pub(crate) type Digest = [u64; 2];
 
 #[derive(Serialize, Deserialize)]
 struct Line {

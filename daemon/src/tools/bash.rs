@@ -159,7 +159,11 @@ fn refused(session: &Session, fault: &NotEscalated) -> Answer {
         text.push_str("\n[cancelled]");
     }
     let kept = if not_allowed.passes() { Keeping::MayRunAgain } else { Keeping::Kept };
-    Answer { kept, ..rejected(session, text) }
+    let answer = Answer { kept, ..rejected(session, text) };
+    match not_allowed.required() {
+        Some(required) => answer.needing(required.clone()),
+        None => answer,
+    }
 }
 
 /// The result of a command that was not allowed to run.
@@ -308,7 +312,7 @@ fn title(arguments: &BashArguments) -> String {
 impl From<Rendered> for Answer {
     fn from(Rendered { text, output_bytes, is_error, outcome }: Rendered) -> Self {
         let facts = Some(Facts::Command(Box::new(outcome)));
-        Answer { text, output_bytes, is_error, facts, kept: Keeping::Kept }
+        Answer { text, output_bytes, is_error, facts, kept: Keeping::Kept, required: None }
     }
 }
 

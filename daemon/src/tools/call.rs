@@ -3,8 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use brattice_protocol::approval::ApprovalRequired;
 use brattice_protocol::audit::{self, Event};
 use brattice_protocol::editor::{EditorContent, EditorFacts, EditorKind, EditorStatus};
+use brattice_protocol::files::ChangeNotAllowed;
+use brattice_protocol::outcome::CommandOutcome;
 use brattice_protocol::tools::{
     CallFinished, CallMeta, CallParams, CallResult, CallStarted, CallStatus, Content, Location,
 };
@@ -77,7 +80,10 @@ async fn run(
         }
         (Ok(_), other) => Answer::refused(toolset.error(&no_object(other))),
     };
-    News::take(session).append(&mut answer.text);
+    // What asks for an approval is sent again, and may be read by a program only: news are for the result after it.
+    if answer.required.is_none() {
+        News::take(session).append(&mut answer.text);
+    }
     if let Some(number) = repeated(session, tool, params, &answer) {
         append_loop(&mut answer.text, number);
     }
@@ -189,6 +195,8 @@ pub(super) struct Answer {
     pub(super) facts: Option<Facts>,
     /// Whether the call's id is used up.
     pub(super) kept: Keeping,
+    /// The approval that is missing, which the call has not waited for.
+    pub(super) required: Option<ApprovalRequired>,
 }
 
 /// What becomes of a call's id.
@@ -209,17 +217,41 @@ impl Answer {
             is_error: false,
             facts: Some(facts),
             kept: Keeping::Kept,
+            required: None,
         }
     }
 
     /// A call that came to nothing, and why.
     pub(super) fn refused(text: String) -> Self {
-        Answer { output_bytes: text.len(), text, is_error: true, facts: None, kept: Keeping::Kept }
+        Answer {
+            output_bytes: text.len(),
+            text,
+            is_error: true,
+            facts: None,
+            kept: Keeping::Kept,
+            required: None,
+        }
     }
 
     /// A call that the session could not take, and why.
     pub(super) fn turned_away(text: String) -> Self {
         Answer { kept: Keeping::MayRunAgain, ..Answer::refused(text) }
+    }
+
+    /// The same, with the approval that it needs.
+    pub(super) fn needing(self, required: ApprovalRequired) -> Self {
+        let facts = match self.facts {
+            Some(Facts::Command(outcome)) => {
+                let approval_required = Some(required.clone());
+                Facts::Command(Box::new(CommandOutcome { approval_required, ..*outcome }))
+            }
+            Some(other) => other,
+            None => {
+                let approval_required = required.clone();
+                Facts::NotAllowed(Box::new(ChangeNotAllowed { approval_required }))
+            }
+        };
+        Answer { facts: Some(facts), required: Some(required), ..self }
     }
 
     /// The text less the closing lines.
@@ -236,7 +268,11 @@ impl Answer {
             content: vec![Content::Text { text: self.text }],
             is_error: self.is_error,
             structured_content: self.facts,
-            meta: CallMeta { call: call.clone(), editor: Some(editor) },
+            meta: CallMeta {
+                call: call.clone(),
+                editor: Some(editor),
+                approval_required: self.required,
+            },
         }
     }
 }

@@ -228,7 +228,7 @@ async fn within(
     let mode = session.latitude().mode;
     let folder = look(session, asking.cwd).await?;
     let subject = Subject { deed: asking.deed.clone(), folder, from: mode, to: mode };
-    let permit = match approval::remembered(session, call.id(), &subject)? {
+    let permit = match approval::remembered(session, call, &subject, &asking.diff)? {
         None => approval::ask(session, call, caller, asking.question(&subject, why)).await?,
         Some(permit) => permit,
     };
@@ -263,7 +263,7 @@ async fn escalate(
     let (latitude, to) = (check(session, &wish)?, wish.mode);
     let folder = look(session, asking.cwd).await?;
     let subject = Subject { deed: asking.deed.clone(), folder, from: latitude.mode, to };
-    if let Some(permit) = approval::remembered(session, call.id(), &subject)? {
+    if let Some(permit) = approval::remembered(session, call, &subject, &asking.diff)? {
         return Ok((permit, subject));
     }
     let records = grounds(session, &subject, asking.cwd);

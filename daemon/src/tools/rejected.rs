@@ -87,6 +87,17 @@ fn not_allowed(why: &NotAllowed) -> String {
              is attached"
                 .to_owned()
         }
+        NotAllowed::Required(required, left) => format!(
+            "approval_required: nobody has allowed this change yet, and approval {} stays open for {} s; to allow it, a person \
+             runs `{}`; then send this very call again, with the same arguments",
+            required.id,
+            left.as_secs(),
+            required.command
+        ),
+        NotAllowed::Taken => {
+            "what was allowed was used by an equal call already, or could not be written down: send the call again to ask anew"
+                .to_owned()
+        }
         NotAllowed::Full { open, whose } => format!(
             "{open} approvals of {whose} wait for an answer already, and more are not asked"
         ),

@@ -108,7 +108,13 @@ impl Changing<'_, '_> {
         if matches!(fault, NotEscalated::NotAllowed(NotAllowed::Withdrawn)) {
             text.push_str("\n[cancelled]");
         }
-        Answer { kept, ..self.work.refused(&text) }
+        let answer = Answer { kept, ..self.work.refused(&text) };
+        match fault {
+            NotEscalated::NotAllowed(NotAllowed::Required(required, _)) => {
+                answer.needing(required.clone())
+            }
+            _ => answer,
+        }
     }
 }
 

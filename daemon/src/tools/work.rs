@@ -166,7 +166,14 @@ impl<'a> Work<'a> {
         let output_bytes = words.len();
         let said = render_refused(toolset, words, &denied, (mode, &layers));
         let facts = Some(Facts::Refused(Box::new(said.facts)));
-        Answer { text: said.text, output_bytes, is_error: true, facts, kept: Keeping::Kept }
+        Answer {
+            text: said.text,
+            output_bytes,
+            is_error: true,
+            facts,
+            kept: Keeping::Kept,
+            required: None,
+        }
     }
 }
 

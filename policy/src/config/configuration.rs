@@ -235,6 +235,7 @@ impl<T: Named + Default> Configuration<T> {
             ("[limits] max_tasks", limits.max_tasks.to_string()),
             ("[limits] spool", size_in_words(limits.spool)),
             ("[limits] state", size_in_words(limits.state)),
+            ("[mcp] trust_elicitation", self.mcp.trust_elicitation.to_string()),
         ];
         for (key, value) in told {
             let (key, layer) = (key.to_owned(), Layer::BuiltIn);

@@ -52,9 +52,6 @@ pub enum FaultKind {
     /// A user's file bounds what only the operator bounds.
     #[error("[ceiling] belongs into the operator's file, /etc/brattice/config.toml")]
     UsersCeiling,
-    /// This version would not act on it.
-    #[error("{0} is not enforced by this version, and a file that sets it is refused")]
-    NotEnforced(&'static str),
     /// An example of a rule is another case than it says.
     #[error("{list}: {example:?} {finding} {argv}")]
     Example {

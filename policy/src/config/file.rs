@@ -11,7 +11,6 @@ use crate::rules::Rule;
 use crate::{LeftoverRule, Mode, Namespaces, Network};
 
 use super::fault::{Fault, FaultKind, Faults, Position};
-use super::pending::NOT_YET_ENFORCED;
 use super::reader::{Item, Placed, Section, Text};
 use super::value::{
     YEAR, count, host_and_port, list, path, protected_path, size, span, truth, word,
@@ -112,16 +111,7 @@ impl<T: Named> File<T> {
     /// # Errors
     /// All that is wrong with it; nothing of it counts then.
     pub fn parse(text: &str, source: Source<'_>) -> Result<File<T>, Faults> {
-        File::read(text, source, &NOT_YET_ENFORCED)
-    }
-
-    /// Reads a file's text, with what is not enforced yet.
-    pub(super) fn read(
-        text: &str,
-        source: Source<'_>,
-        pending: &'static [&'static str],
-    ) -> Result<File<T>, Faults> {
-        let place = Text::new(text, pending);
+        let place = Text::new(text);
         let file = match DeTable::parse(text) {
             Ok(table) => Some(read(place.whole(table.get_ref()), source)),
             Err(error) => {

@@ -7,14 +7,12 @@
 //! ```
 //!
 //! Pure functions over text: where the files are and who may write to them is the daemon's part, and so is which
-//! toolsets there are (the type parameter `T`). Every key is read and checked; what is read and not acted on yet stands in
-//! `pending`, and a file that sets it is refused.
+//! toolsets there are (the type parameter `T`). Every key is read and checked.
 
 mod configuration;
 mod environment;
 mod fault;
 mod file;
-mod pending;
 mod quantity;
 mod reader;
 mod rule;
@@ -26,5 +24,4 @@ mod value;
 pub use configuration::{Ceiling, Configuration, Mcp, SessionDefaults, Tools};
 pub use fault::{Fault, FaultKind, Faults, Position};
 pub use file::{Author, File, Source};
-pub use pending::NOT_YET_ENFORCED;
 pub use setting::{Layer, Setting, Settings};

@@ -13,7 +13,6 @@ use super::fault::{Fault, FaultKind, Position};
 /// The text that is read, and what is wrong with it so far.
 pub(super) struct Text<'t> {
     text: &'t str,
-    pending: &'static [&'static str],
     faults: RefCell<Vec<Fault>>,
 }
 
@@ -48,9 +47,8 @@ pub(super) struct Item<'t, 'v> {
 }
 
 impl<'t> Text<'t> {
-    /// A text of which `pending` is refused, being read and not acted on.
-    pub(super) fn new(text: &'t str, pending: &'static [&'static str]) -> Self {
-        Text { text, pending, faults: RefCell::default() }
+    pub(super) fn new(text: &'t str) -> Self {
+        Text { text, faults: RefCell::default() }
     }
 
     pub(super) fn position(&self, span: std::ops::Range<usize>) -> Position {
@@ -59,13 +57,6 @@ impl<'t> Text<'t> {
 
     pub(super) fn fault(&self, at: Position, kind: FaultKind) {
         self.faults.borrow_mut().push(Fault { at, kind });
-    }
-
-    /// Refuses a setting that this version would not act on.
-    pub(super) fn is_pending(&self, setting: &str, span: std::ops::Range<usize>) {
-        if let Some(setting) = self.pending.iter().find(|pending| **pending == setting) {
-            self.fault(self.position(span), FaultKind::NotEnforced(setting));
-        }
     }
 
     pub(super) fn into_faults(self) -> Vec<Fault> {
@@ -145,7 +136,6 @@ impl<'t, 'v> Section<'t, 'v> {
         for (name, _) in self.table {
             let key: &str = name.get_ref();
             if self.known.contains(&key) {
-                self.text.is_pending(&format!("{} {key}", self.name), name.span());
                 continue;
             }
             let kind = FaultKind::UnknownKey {

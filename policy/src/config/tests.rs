@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::{Author, Configuration, FaultKind, File, Layer, NOT_YET_ENFORCED, Setting, Source};
+use super::{Author, Configuration, File, Layer, Setting, Source};
 use crate::named::named;
 use crate::rules::{Decision, Rule, Rules};
 use crate::{
@@ -134,7 +134,7 @@ fn without_files_the_defaults_are_those_of_the_contract() {
 
 #[test]
 fn every_key_is_read() {
-    let whole = File::<Toolset>::read(WHOLE, source(Author::Operator), &[]).unwrap();
+    let whole = File::<Toolset>::parse(WHOLE, source(Author::Operator)).unwrap();
     let Configuration { ceiling, session, limits, environment, tools, mcp, rules, .. } =
         Configuration::of([whole]);
     assert_eq!(
@@ -197,26 +197,6 @@ fn every_key_is_read() {
         origin: "/etc/o.toml:49".to_owned(),
     };
     assert_eq!(rules, Rules::of(vec![rule]));
-}
-
-#[test]
-fn what_is_not_enforced_yet_is_refused_by_its_name() {
-    let faults = File::<Toolset>::parse(WHOLE, source(Author::Operator)).unwrap_err();
-    let mut named: Vec<&str> = faults
-        .iter()
-        .map(|fault| match fault.kind {
-            FaultKind::NotEnforced(key) => key,
-            _ => panic!("{fault}"),
-        })
-        .collect();
-    let mut expected = NOT_YET_ENFORCED.to_vec();
-    named.sort_unstable();
-    expected.sort_unstable();
-    assert_eq!(named, expected);
-    assert_eq!(
-        fault("[mcp]\ntrust_elicitation = true\n", Author::User),
-        "line 2, column 1: [mcp] trust_elicitation is not enforced by this version, and a file that sets it is refused"
-    );
 }
 
 #[test]

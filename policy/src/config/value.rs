@@ -15,7 +15,6 @@ pub(super) fn word<T: Named>(item: &Item<'_, '_>) -> Option<T> {
     let names: Vec<String> = T::NAMED.iter().map(|value| format!("{:?}", value.name())).collect();
     let expected = format!("one of {}", names.join(", "));
     let text = item.text(&expected)?;
-    item.text.is_pending(&format!("{} = {text:?}", item.key), item.value.span());
     T::by_name(text).or_else(|| item.refuse(expected))
 }
 

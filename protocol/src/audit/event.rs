@@ -206,7 +206,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// A call may do what was allowed for its session before.
+    /// A call may do what was allowed before: for its session, or for the same call, which has not waited for the answer.
     ApprovalReused {
         /// The session.
         session: SessionId,

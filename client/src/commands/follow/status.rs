@@ -65,6 +65,7 @@ pub(crate) mod tests {
             task: None,
             left_running: None,
             escalated_from: None,
+            approval_required: None,
         }
     }
 

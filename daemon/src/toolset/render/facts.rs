@@ -1,6 +1,6 @@
 //! `structuredContent` of any tool: the same facts as in its text, as data.
 
-use brattice_protocol::files::{FileRead, FilesChanged, FilesRefused, Matches};
+use brattice_protocol::files::{ChangeNotAllowed, FileRead, FilesChanged, FilesRefused, Matches};
 use brattice_protocol::outcome::CommandOutcome;
 use brattice_protocol::question::QuestionFacts;
 use brattice_protocol::skill::SkillRead;
@@ -35,6 +35,8 @@ pub(crate) enum Facts {
     Question(QuestionFacts),
     /// Of `todo_write`.
     Todos(TodoCounts),
+    /// Of a change that a person is still to allow.
+    NotAllowed(Box<ChangeNotAllowed>),
     /// Of `web_fetch`.
     Pages(PagesFetched),
     /// Of a tool for skills.
@@ -47,7 +49,11 @@ impl Facts {
         match self {
             Facts::Command(outcome) => Some(outcome),
             Facts::State(_) | Facts::Read(_) | Facts::List(_) | Facts::Fed(_) => None,
-            Facts::File(_) | Facts::Changed(_) | Facts::Refused(_) | Facts::Matches(_) => None,
+            Facts::File(_)
+            | Facts::Changed(_)
+            | Facts::Refused(_)
+            | Facts::NotAllowed(_)
+            | Facts::Matches(_) => None,
             Facts::Question(_) | Facts::Todos(_) | Facts::Pages(_) | Facts::Skill(_) => None,
         }
     }

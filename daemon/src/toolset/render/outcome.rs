@@ -60,6 +60,7 @@ fn outcome(end: &TaskEnd, stdout: &Excerpt, stderr: &Excerpt) -> CommandOutcome 
         task: None,
         left_running: None,
         escalated_from: None,
+        approval_required: None,
     }
 }
 

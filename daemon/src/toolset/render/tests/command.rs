@@ -474,6 +474,7 @@ fn the_outcome_holds_every_fact() {
         task: Some(TaskId::new("bash-1")),
         left_running: None,
         escalated_from: None,
+        approval_required: None,
     };
     assert_eq!(case.render(ToolsetName::Standard).outcome, expected);
 
