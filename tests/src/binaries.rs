@@ -73,14 +73,22 @@ fn find_built(name: &str, sources: &[&str], build: &str) -> PathBuf {
     path
 }
 
-/// The file below a folder that changed last.
+/// Names of what is built into unit tests alone.
+fn is_of_tests(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name == "tests" || name == "tests.rs" || name.ends_with("_tests.rs")
+}
+
+/// The file below a folder that changed last, of those that the binaries are built from.
 fn newest(folder: &Path) -> Option<(PathBuf, SystemTime)> {
     let entries = fs::read_dir(folder).ok()?;
     entries
         .flatten()
         .filter_map(|entry| {
             let path = entry.path();
-            if path.is_dir() {
+            if is_of_tests(&path) {
+                None
+            } else if path.is_dir() {
                 newest(&path)
             } else {
                 Some((path, entry.metadata().ok()?.modified().ok()?))
