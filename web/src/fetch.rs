@@ -9,7 +9,7 @@ use crate::body::{self, Taken};
 use crate::charset::{Declares, End, decode};
 use crate::exchange;
 use crate::fault::{PageFault, UrlFault};
-use crate::markdown::markdown;
+use crate::html::markdown;
 use crate::media::{ContentType, Media, media};
 use crate::page::{Cut, Note, Page, PageRequest};
 use crate::resolve::resolve;

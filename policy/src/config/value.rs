@@ -122,9 +122,14 @@ pub(super) fn host_and_port(item: &Item<'_, '_>) -> Option<String> {
     const EXPECTED: &str = "a host and a port, such as \"wiki.example:8080\"";
     let text = item.text(EXPECTED)?;
     let is_fit = text.rsplit_once(':').is_some_and(|(host, port)| {
-        let is_name =
-            !host.is_empty() && !host.contains(|sign: char| sign.is_whitespace() || sign == '/');
-        is_name && port.parse::<u16>().is_ok_and(|port| port > 0)
+        let is_address = || {
+            let inner = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+            inner.is_some_and(|inner| inner.parse::<std::net::Ipv6Addr>().is_ok())
+        };
+        let is_name = |sign: char| !sign.is_whitespace() && !":/@?#[]\\".contains(sign);
+        let is_host = !host.is_empty() && host.chars().all(is_name) || is_address();
+        let is_port = port.bytes().all(|byte| byte.is_ascii_digit());
+        is_host && is_port && port.parse::<u16>().is_ok_and(|port| port > 0)
     });
     if is_fit { Some(text.to_owned()) } else { item.refuse(EXPECTED) }
 }
