@@ -6,7 +6,7 @@
 //!          └────── that are connected to) ◄──┘ a redirect on the same host: each hop from the beginning
 //! ```
 //!
-//! Blocking, values in, values out: one call of [`fetch`] is one page. It holds nothing between pages and keeps to its time by
+//! Blocking, values in, values out: one call of [`fetch()`] is one page. It holds nothing between pages and keeps to its time by
 //! itself, as far as code of its own runs; a parser that does not end, or memory without bound, is for whoever runs it to stop. So
 //! it is run in a process that can be killed. It knows no sandbox, no tool and no wire.
 
@@ -21,6 +21,7 @@ mod media;
 mod page;
 mod resolve;
 mod target;
+mod zstd;
 
 pub use address::{Reserved, reserved};
 pub use fault::{PageFault, UrlFault};

@@ -221,7 +221,14 @@ fn what_is_not_enforced_yet_is_refused_by_its_name() {
 
 #[test]
 fn what_may_be_fetched_is_a_host_with_a_port() {
-    let listed = ["wiki.example:8080", "127.0.0.1:1", "[fd00::7]:80", "bücher.example:443"];
+    let listed = [
+        "wiki.example:8080",
+        "127.0.0.1:1",
+        "[fd00::7]:80",
+        "[0:0::1]:80",
+        "bücher.example:443",
+        "a.example.:443",
+    ];
     let text = |entries: &[&str]| format!("[tools]\nweb_allow = {entries:?}\n");
     assert_eq!(of(&text(&listed), "").tools.web_allow, listed);
     let faulty = [
@@ -236,6 +243,14 @@ fn what_may_be_fetched_is_a_host_with_a_port() {
         "http://a:80",
         "u@a:80",
         "a b:80",
+        "a..b:80",
+        ".:80",
+        "a%b:80",
+        "a<b:80",
+        "256.0.0.1:80",
+        "10.0.0:80",
+        "0x7f.1:80",
+        "1.2.3.4.5:80",
     ];
     for entry in faulty {
         let expected = format!(
