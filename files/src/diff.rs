@@ -39,7 +39,7 @@ pub struct Changes {
     pub omitted: u64,
     /// Whether the lines could be compared in time.
     pub precision: Precision,
-    /// The whole old text without a byte-order mark, if it has at most [`WHOLE`] bytes.
+    /// The whole old text, without a byte-order mark that both have, if it has at most [`WHOLE`] bytes.
     pub old: Option<String>,
     /// The same of the new text.
     pub new: Option<String>,
@@ -61,10 +61,59 @@ pub struct DiffLine {
     pub sign: Sign,
     /// Its number; in the new text, or in the old one if it was deleted.
     pub number: u64,
-    /// The line without its end, at most [`LINE_CHARACTERS`].
+    /// The line without its end, and without a byte-order mark that both texts have, at most [`LINE_CHARACTERS`].
     pub text: String,
+    /// Its end.
+    pub end: LineEnd,
     /// Characters that were cut.
     pub omitted: u64,
+}
+
+/// How a line ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LineEnd {
+    /// With LF.
+    Lf,
+    /// With CR and LF.
+    CrLf,
+    /// With the text.
+    None,
+}
+
+impl LineEnd {
+    /// The signs.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            LineEnd::Lf => "\n",
+            LineEnd::CrLf => "\r\n",
+            LineEnd::None => "",
+        }
+    }
+}
+
+/// What becomes of a byte-order mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    /// Both texts have it.
+    Hidden,
+    /// It came, or went, or there is none.
+    Shown,
+}
+
+impl Mark {
+    fn of(old: &str, new: &str) -> Mark {
+        match old.starts_with(MARK) && new.starts_with(MARK) {
+            true => Mark::Hidden,
+            false => Mark::Shown,
+        }
+    }
+
+    fn strip(self, text: &str) -> &str {
+        match self {
+            Mark::Hidden => text.strip_prefix(MARK).unwrap_or(text),
+            Mark::Shown => text,
+        }
+    }
 }
 
 /// What became of a line.
@@ -86,7 +135,8 @@ pub(crate) fn changes(old: &str, new: &str, hunks: &[Hunk]) -> Changes {
     for region in regions(old, new, hunks) {
         writer.region(&region);
     }
-    Changes { old: whole(old), new: whole(new), ..writer.finish() }
+    let mark = Mark::of(old, new);
+    Changes { old: whole(old, mark), new: whole(new, mark), ..writer.finish() }
 }
 
 /// Hunks that are widened to whole lines and joined where they meet.
@@ -137,6 +187,7 @@ struct Writer<'a> {
     after: usize,
     has_gap: bool,
     bytes: usize,
+    mark: Mark,
     deadline: Instant,
 }
 
@@ -163,6 +214,7 @@ impl<'a> Writer<'a> {
             after: 0,
             has_gap: false,
             bytes: 0,
+            mark: Mark::of(old, new),
             deadline: Instant::now() + PATIENCE,
         }
     }
@@ -235,7 +287,7 @@ impl<'a> Writer<'a> {
     }
 
     fn kept(&mut self, text: &str) {
-        let line = line(Sign::Kept, self.new_line, text);
+        let line = self.line(Sign::Kept, self.new_line, text);
         self.old_line += 1;
         self.new_line += 1;
         if self.after > 0 {
@@ -254,7 +306,7 @@ impl<'a> Writer<'a> {
         let number = if sign == Sign::Deleted { self.old_line } else { self.new_line };
         if std::mem::take(&mut self.has_gap) && !self.changes.lines.is_empty() {
             let next = self.before.front().map_or(number, |line| line.number);
-            self.push(line(Sign::Gap, next, ""));
+            self.push(self.line(Sign::Gap, next, ""));
         }
         for line in std::mem::take(&mut self.before) {
             self.push(line);
@@ -270,7 +322,7 @@ impl<'a> Writer<'a> {
         if self.is_full() {
             self.changes.omitted += 1;
         } else {
-            self.push(line(sign, number, text));
+            self.push(self.line(sign, number, text));
         }
     }
 
@@ -288,6 +340,21 @@ impl<'a> Writer<'a> {
         self.changes.lines.push(line);
     }
 
+    fn line(&self, sign: Sign, number: u64, text: &str) -> DiffLine {
+        let (text, end) = match text.strip_suffix('\n') {
+            None => (text, LineEnd::None),
+            Some(text) => match text.strip_suffix('\r') {
+                None => (text, LineEnd::Lf),
+                Some(text) => (text, LineEnd::CrLf),
+            },
+        };
+        let text = if number == 1 { self.mark.strip(text) } else { text };
+        let cut = text.char_indices().nth(LINE_CHARACTERS).map_or(text.len(), |(place, _)| place);
+        let (text, rest) = text.split_at(cut);
+        let omitted = rest.chars().count() as u64;
+        DiffLine { sign, number, text: text.to_owned(), end, omitted }
+    }
+
     fn finish(mut self) -> Changes {
         let text: &'a str = &self.new[self.new_place..];
         let mut place = 0;
@@ -300,18 +367,9 @@ impl<'a> Writer<'a> {
     }
 }
 
-fn line(sign: Sign, number: u64, text: &str) -> DiffLine {
-    let text = text.strip_suffix('\n').unwrap_or(text);
-    let text = text.strip_suffix('\r').unwrap_or(text);
-    let text = if number == 1 { text.strip_prefix(MARK).unwrap_or(text) } else { text };
-    let cut = text.char_indices().nth(LINE_CHARACTERS).map_or(text.len(), |(place, _)| place);
-    let (text, rest) = text.split_at(cut);
-    DiffLine { sign, number, text: text.to_owned(), omitted: rest.chars().count() as u64 }
-}
-
-/// The whole text without its mark, if it is not too long.
-fn whole(text: &str) -> Option<String> {
-    let body = text.strip_prefix(MARK).unwrap_or(text);
+/// The whole text, if it is not too long.
+fn whole(text: &str, mark: Mark) -> Option<String> {
+    let body = mark.strip(text);
     (body.len() <= WHOLE).then(|| body.to_owned())
 }
 

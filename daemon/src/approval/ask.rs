@@ -141,25 +141,27 @@ pub(crate) async fn ask(
         return Err(NotAllowed::TooLong { bytes });
     }
     let desk = session.desk();
-    let clients = answering(session, caller);
+    let clients = session.clients_that_answer(caller, Answers::Approval);
     desk.admits(session.id(), &clients)?;
     let ttl = session.approval_ttl();
     let choices = session.toolset().approvals;
     let subject = question.subject.clone();
-    let is_by_session = question.why == Why::Session;
     let request = Arc::new(request(session, call.id(), question, choices, ttl));
     session.audit().record_before(&asked(&request))?;
     let asker = (session.id().clone(), call.id().clone());
     let approval = Approval::asked(asker, subject.clone(), choices, Instant::now() + ttl);
     let settled = desk.put(request.clone(), approval, clients.clone());
     let settled = settled.inspect_err(|_| session.audit().record(&unopened(&request)))?;
-    // Since it was looked for, approvals may have been switched off: before the question was put, nothing ended it.
-    if session.latitude().approval == Asking::Never && !is_by_session {
-        desk.end(&request.id, Ending::Silenced, Actor::Daemon);
-    }
-    // The same with plan mode.
-    if session.planning().is_on() && subject.to > Mode::ReadOnly {
-        desk.end(&request.id, Ending::Planning, Actor::Daemon);
+    // Since it was looked for, approvals may have been switched off, or plan mode on: before the question was put, nothing
+    // ended it.
+    let now = session.latitude();
+    for (is_so, ending) in [
+        (now.approval == Asking::Never, Ending::Silenced),
+        (now.planning.is_on(), Ending::Planning),
+    ] {
+        if is_so && ending.concerns(&request) {
+            desk.end(&request.id, ending, Actor::Daemon);
+        }
     }
     // Dropped at the end, it waits for no answer any more.
     let mut asking = JoinSet::new();
@@ -177,17 +179,7 @@ pub(crate) async fn ask(
 
 /// Whether somebody is there who could be asked.
 pub(crate) fn is_attended(session: &Session, caller: &Arc<Connection>) -> bool {
-    session.desk().is_attended(&answering(session, caller))
-}
-
-/// The clients that can be asked: whose session it is, and who called.
-fn answering(session: &Session, caller: &Arc<Connection>) -> Vec<Arc<Connection>> {
-    let mut clients: Vec<Arc<Connection>> = session.audience().into_iter().collect();
-    if clients.iter().all(|client| client.id() != caller.id()) {
-        clients.push(caller.clone());
-    }
-    clients.retain(|client| client.answers(Answers::Approval) && client.is_open());
-    clients
+    session.desk().is_attended(&session.clients_that_answer(caller, Answers::Approval))
 }
 
 fn request(

@@ -170,27 +170,25 @@ impl Desk {
         }
     }
 
-    /// What is open of this session ends. Whoever is not to be asked for more is still asked where the session asks before
-    /// whatever it does.
+    /// What is open of this session ends, as far as it is concerned.
     pub(crate) fn end_all(&self, session: &SessionId, ending: Ending, by: Actor) {
         let mut open = self.open();
-        let is_ended = |case: &Case| {
-            let ApprovalRequest { justification, rule, .. } = &*case.request;
-            let is_for_more = justification.is_some() || rule.is_some();
-            case.request.session == *session && (ending != Ending::Silenced || is_for_more)
-        };
+        let is_ended =
+            |case: &Case| case.request.session == *session && ending.concerns(&case.request);
         while let Some(index) = open.cases.iter().position(is_ended) {
             open.end(index, ending, by);
         }
     }
 
-    /// What is open, the oldest first, as far as it fits into an answer.
+    /// What is open, the oldest first, as far as it fits into an answer. What does not fit hides nothing after it.
     pub(crate) fn list(&self) -> ApprovalList {
         let open = self.open();
         let mut bytes = 0;
-        let fitting = open.cases.iter().take_while(|case| {
-            bytes += serde_json::to_string(&*case.request).map_or(0, |text| text.len());
-            bytes <= LIST_BYTES
+        let fitting = open.cases.iter().filter(|case| {
+            let more = serde_json::to_string(&*case.request).map_or(LIST_BYTES, |text| text.len());
+            let fits = bytes + more <= LIST_BYTES;
+            bytes += if fits { more } else { 0 };
+            fits
         });
         let approvals: Vec<_> = fitting.map(|case| (*case.request).clone()).collect();
         ApprovalList { omitted: open.cases.len() - approvals.len(), approvals }

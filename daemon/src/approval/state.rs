@@ -15,7 +15,8 @@
 
 use std::time::Instant;
 
-use brattice_protocol::approval::{ApprovalChoice, ApprovalOutcome};
+use brattice_policy::Mode;
+use brattice_protocol::approval::{ApprovalChoice, ApprovalOutcome, ApprovalRequest};
 use brattice_protocol::audit::Actor;
 use brattice_protocol::{CallId, SessionId};
 
@@ -41,6 +42,20 @@ pub(crate) enum Ending {
 }
 
 impl Ending {
+    /// Whether what is asked ends by it. Whoever is not to be asked for more is still asked where the session asks before
+    /// whatever it does, and plan mode is about what goes beyond reading.
+    pub(super) fn concerns(self, request: &ApprovalRequest) -> bool {
+        match self {
+            Ending::Silenced => request.justification.is_some() || request.rule.is_some(),
+            Ending::Planning => request.to > Mode::ReadOnly,
+            Ending::Dismissed
+            | Ending::Deserted
+            | Ending::Expired
+            | Ending::Withdrawn
+            | Ending::Closed => true,
+        }
+    }
+
     const fn outcome(self) -> ApprovalOutcome {
         match self {
             Ending::Dismissed | Ending::Deserted => ApprovalOutcome::Cancelled,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use brattice_policy::Mode;
+use brattice_protocol::ApprovalId;
 use proptest::prelude::*;
 
 use super::*;
@@ -47,6 +48,48 @@ fn each_choice_has_its_outcome() {
 }
 
 #[test]
+fn an_ending_concerns_what_it_is_about() {
+    let request = |to, justification: Option<&str>, rule: Option<&str>| ApprovalRequest {
+        id: ApprovalId::new("a"),
+        session: SessionId::new("s"),
+        call: CallId::new("c"),
+        tool: "bash".to_owned(),
+        title: "make".to_owned(),
+        kind: "execute".to_owned(),
+        command: Some("make".to_owned()),
+        diff: Vec::new(),
+        workdir: "/ws".to_owned(),
+        from: Mode::ReadOnly,
+        to,
+        justification: justification.map(str::to_owned),
+        rule: rule.map(str::to_owned),
+        denials: Vec::new(),
+        options: Vec::new(),
+        expires: 0,
+    };
+    let wider = Mode::WorkspaceWrite;
+    let cases = [
+        ("the session asks before reading", request(Mode::ReadOnly, None, None), [false, false]),
+        ("the session asks before writing", request(wider, None, None), [false, true]),
+        ("a rule asks", request(Mode::ReadOnly, None, Some("*")), [true, false]),
+        ("more is wanted", request(wider, Some("it writes"), None), [true, true]),
+    ];
+    for (what, request, [by_silence, by_planning]) in cases {
+        assert_eq!(Ending::Silenced.concerns(&request), by_silence, "{what}");
+        assert_eq!(Ending::Planning.concerns(&request), by_planning, "{what}");
+        for always in [
+            Ending::Dismissed,
+            Ending::Deserted,
+            Ending::Expired,
+            Ending::Withdrawn,
+            Ending::Closed,
+        ] {
+            assert!(always.concerns(&request), "{what}, {always:?}");
+        }
+    }
+}
+
+#[test]
 fn each_ending_has_its_outcome_and_allows_nothing() {
     let cases = [
         (Ending::Dismissed, ApprovalOutcome::Cancelled),
@@ -55,6 +98,7 @@ fn each_ending_has_its_outcome_and_allows_nothing() {
         (Ending::Withdrawn, ApprovalOutcome::Withdrawn),
         (Ending::Closed, ApprovalOutcome::Withdrawn),
         (Ending::Silenced, ApprovalOutcome::Withdrawn),
+        (Ending::Planning, ApprovalOutcome::Withdrawn),
     ];
     for (ending, outcome) in cases {
         let mut approval = asked(Choices::OnceOrNot, soon());

@@ -65,18 +65,43 @@ pub(crate) struct Manner {
     pub(crate) apply: Apply,
     /// Whether the paths may lead through links.
     pub(crate) links: Links,
+    /// The journal's folder: the session's word, by the mode of the worker that is asked.
+    journal: PathBuf,
+}
+
+impl Manner {
+    /// A manner of which the journal is still to be said.
+    pub(crate) fn new(apply: Apply, links: Links) -> Manner {
+        Manner { apply, links, journal: PathBuf::new() }
+    }
+
     /// The journal's folder.
-    pub(crate) journal: PathBuf,
+    pub(super) fn journal(&self) -> &Path {
+        &self.journal
+    }
 }
 
 impl Request {
+    /// The same, of a worker whose journal is in this folder.
+    pub(crate) fn with_journal(mut self, folder: PathBuf) -> Request {
+        match &mut self {
+            Request::Write { manner, .. } | Request::Edit { manner, .. } => manner.journal = folder,
+            Request::Recover { journal } => *journal = folder,
+            Request::Find { .. } | Request::Read { .. } | Request::Grep(_) | Request::Glob(_) => {}
+        }
+        self
+    }
+
     /// Whether it changes nothing, so that it may be asked twice.
-    pub(crate) const fn only_reads(&self) -> bool {
+    pub(crate) fn only_reads(&self) -> bool {
         match self {
             Request::Find { .. } | Request::Read { .. } | Request::Grep(_) | Request::Glob(_) => {
                 true
             }
-            Request::Recover { .. } | Request::Write { .. } | Request::Edit { .. } => false,
+            Request::Write { manner, .. } | Request::Edit { manner, .. } => {
+                manner.apply == Apply::DryRun
+            }
+            Request::Recover { .. } => false,
         }
     }
 

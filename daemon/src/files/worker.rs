@@ -91,8 +91,8 @@ fn answer(request: Request, flags: &Flags) -> Answer {
 }
 
 fn context<'a>(manner: &'a Manner, flags: &'a Flags) -> Context<'a> {
-    let Manner { journal, links, .. } = manner;
-    Context { journal, cancel: &flags.files, lock_wait: LOCK_WAIT, links: *links }
+    let (journal, links) = (manner.journal(), manner.links);
+    Context { journal, cancel: &flags.files, lock_wait: LOCK_WAIT, links }
 }
 
 fn find(path: &Path) -> Result<Target, Refused<Fault>> {

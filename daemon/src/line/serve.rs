@@ -119,7 +119,7 @@ fn spawn<W: Work>(shared: &Arc<Shared<W>>) -> io::Result<()> {
 
 /// Hears and works in turns, as long as it is needed.
 fn hear<W: Work>(shared: &Arc<Shared<W>>) {
-    while shared.idle.fetch_add(1, Ordering::SeqCst) <= MOST_IDLE {
+    while shared.idle.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more).is_ok() {
         let mut socket = lock(&shared.socket);
         shared.idle.fetch_sub(1, Ordering::SeqCst);
         let Some(call) = shared.next(&mut socket) else {
@@ -134,7 +134,11 @@ fn hear<W: Work>(shared: &Arc<Shared<W>>) {
             false => shared.tell(call.id, W::broken()),
         }
     }
-    shared.idle.fetch_sub(1, Ordering::SeqCst);
+}
+
+/// Counts a thread among those that wait, unless there are enough of them: one that leaves was never among them.
+fn one_more(idle: usize) -> Option<usize> {
+    (idle <= MOST_IDLE).then_some(idle + 1)
 }
 
 impl<W: Work> Shared<W> {

@@ -195,13 +195,15 @@ impl Desk {
         }
     }
 
-    /// What is open, the oldest first, as far as it fits into an answer.
+    /// What is open, the oldest first, as far as it fits into an answer. What does not fit hides nothing after it.
     pub(crate) fn list(&self) -> QuestionList {
         let open = self.open();
         let mut bytes = 0;
-        let fitting = open.cases.iter().map(|case| case.inquiry.matter()).take_while(|matter| {
-            bytes += serde_json::to_string(matter).map_or(0, |text| text.len());
-            bytes <= LIST_BYTES
+        let fitting = open.cases.iter().map(|case| case.inquiry.matter()).filter(|matter| {
+            let more = serde_json::to_string(matter).map_or(LIST_BYTES, |text| text.len());
+            let fits = bytes + more <= LIST_BYTES;
+            bytes += if fits { more } else { 0 };
+            fits
         });
         let mut list = QuestionList::default();
         for matter in fitting {

@@ -175,7 +175,7 @@ impl Session {
 
     fn verdict(&self, mode: Mode, path: &Path, asked: Operation) -> Verdict {
         let profile = self.profile().with_mode(mode);
-        explain(&profile, &held(&profile, &self.layers()), path, asked)
+        explain(&profile, &held(&profile, &self.layers_of(mode)), path, asked)
     }
 
     /// What there is to be done about what a command was denied; `None` where a wider mode would not help.

@@ -137,16 +137,24 @@ impl Session {
         request: Request,
     ) -> Result<Answer, FilesError> {
         self.admit_mode(mode)?;
-        if request.only_reads()
-            && let Some(answer) = self.read_at_once(mode, &request).await?
-        {
+        let request = request.with_journal(self.journal(mode));
+        let only_reads = request.only_reads();
+        if only_reads && let Some(answer) = self.read_at_once(mode, &request).await? {
             return Ok(answer);
         }
         // A start is not given up half-way: its task would run without anybody who knows it.
         let session = self.clone();
         let worker = tokio::spawn(async move { session.file_worker(mode).await });
         let client = worker.await.map_err(FilesError::Interrupted)??;
-        Ok(client.call(request).await?)
+        // It may have taken a while, in which plan mode began.
+        self.admit_mode(mode)?;
+        let answer = client.call(request).await;
+        if answer.is_err() && !only_reads {
+            // The session's next call may be in another mode, whose worker knows nothing of this one's journal.
+            let session = self.clone();
+            tokio::spawn(async move { session.file_worker(mode).await.map(drop) });
+        }
+        Ok(answer?)
     }
 
     /// What the worker that serves answers to a request that changes nothing; while it does so it is found out whether it
@@ -177,13 +185,7 @@ impl Session {
         call: &CallId,
     ) -> Result<Answer, FilesError> {
         let mode = self.authorise_change(allowed, &request, call).await?;
-        let answer = self.on_files(mode, request).await;
-        if matches!(answer, Err(FilesError::Gone(_))) {
-            // The session's next call may be in its own mode again, whose worker knows nothing of this one's journal.
-            let session = self.clone();
-            tokio::spawn(async move { session.recover_files().await });
-        }
-        answer
+        self.on_files(mode, request).await
     }
 
     /// Starts no more workers, and has those that there are end: they undo what they have begun.
@@ -198,7 +200,7 @@ impl Session {
     }
 
     /// The folder of a mode's journal.
-    pub(crate) fn journal(&self, mode: Mode) -> PathBuf {
+    pub(super) fn journal(&self, mode: Mode) -> PathBuf {
         match mode {
             Mode::ReadOnly => self.profile().temp.join(READ_ONLY),
             Mode::WorkspaceWrite => self.profile().journal(),

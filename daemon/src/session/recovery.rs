@@ -14,8 +14,10 @@ use std::time::{Duration, Instant};
 use brattice_files::{Recovered, State};
 use brattice_policy::Mode;
 use brattice_policy::profile::JOURNAL;
+use rustix::fs::{Dir, Mode as FileMode, OFlags};
+use rustix::io::Errno;
 
-use super::files::{FilesError, READ_ONLY, UNCONFINED};
+use super::files::{FilesError, UNCONFINED};
 use super::folder::SessionFolder;
 use super::session::Session;
 use super::supervision::{self, Link};
@@ -30,18 +32,27 @@ const END_PATIENCE: Duration = Duration::from_secs(5);
 /// Between two looks at a journal whose writer is about to end.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Whether there is something in a journal of this session. Blocks.
+/// Whether there is something in a journal of this session of which the files are not all its own. That of `read-only` is
+/// among them, and so is all that it is about: it goes with them, whatever commands put there. Blocks.
 pub(super) fn is_unfinished(folder: &SessionFolder) -> bool {
-    let own = [JOURNAL, UNCONFINED].map(|name| folder.path().join(name));
-    own.into_iter().chain([folder.temp().join(READ_ONLY)]).any(|journal| has_entries(&journal))
+    // What cannot be looked at is not taken for nothing.
+    let has_entries = |name| has_entries(&folder.path().join(name)).unwrap_or(true);
+    [JOURNAL, UNCONFINED].into_iter().any(has_entries)
 }
 
-fn has_entries(folder: &Path) -> bool {
-    match std::fs::read_dir(folder) {
-        Ok(mut entries) => entries.next().is_some(),
-        // What cannot be looked at is not taken for nothing.
-        Err(error) => error.kind() != io::ErrorKind::NotFound,
+/// Whether there is anything in a folder. A link is not followed: it may lead to where nobody answers.
+fn has_entries(folder: &Path) -> io::Result<bool> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = match rustix::fs::open(folder, flags, FileMode::empty()) {
+        Err(Errno::NOENT) => return Ok(false),
+        opened => opened?,
+    };
+    for entry in Dir::new(folder)? {
+        if ![c".", c".."].contains(&entry?.file_name()) {
+            return Ok(true);
+        }
     }
+    Ok(false)
 }
 
 impl Session {
@@ -56,7 +67,10 @@ impl Session {
                 let journal = journal.clone();
                 move || has_entries(&journal)
             };
-            if self.shared.workers.run(Lane::State, look).await.unwrap_or(true) {
+            let found = self.shared.workers.run(Lane::State, look).await;
+            // What commands have put in the place of theirs is no journal.
+            let unknown = mode > Mode::ReadOnly;
+            if found.map_or(unknown, |found| found.unwrap_or(unknown)) {
                 unfinished.push((mode, journal));
             }
         }
@@ -78,6 +92,7 @@ impl Session {
             Link::Lost => {
                 let started = supervision::start(&self.grounds, &self.shared, &self.setup).await;
                 let supervisor = started.map_err(super::command::StartError::Supervisor)?;
+                self.shared.know(&supervisor);
                 let recovered = self.recover_under(&supervisor, unfinished).await;
                 supervisor.close(self.grace()).await;
                 recovered

@@ -104,6 +104,7 @@ pub(super) async fn restore(
     let saved = match saved {
         Saved::Open(saved) => saved,
         Saved::Closed(_) if unfinished => {
+            end_supervisor(&grounds, &shared, found).await;
             return Err(RestoreError::Unfinished { folder: folder.path().to_owned() });
         }
         Saved::Closed(saved) => {
@@ -245,12 +246,17 @@ async fn go_on_closing(
     folder: SessionFolder,
     found: Found,
 ) -> Result<Restored, RestoreError> {
+    end_supervisor(grounds, shared, found).await;
+    let records = records(shared, &folder).await?;
+    end(shared, folder, records, (saved.session, "it was being closed when the daemon ended")).await
+}
+
+/// Ends what a session that was closed has left running.
+async fn end_supervisor(grounds: &Grounds, shared: &Shared, found: Found) {
     if let Found::Live(supervisor, _) = found {
         shared.know(&supervisor);
         supervisor.close(grounds.limits.kill_grace).await;
     }
-    let records = records(shared, &folder).await?;
-    end(shared, folder, records, (saved.session, "it was being closed when the daemon ended")).await
 }
 
 /// Ends a session that nothing can be made of, for this reason.

@@ -75,7 +75,7 @@ impl Session {
     }
 
     /// The layers that hold a command in this mode, which may be one that a person has allowed.
-    pub(super) fn layers_of(&self, mode: Mode) -> Arc<LayerReport> {
+    pub(crate) fn layers_of(&self, mode: Mode) -> Arc<LayerReport> {
         match self.bounded() {
             standing if standing.mode == mode => standing.layers,
             _ => self.layers_in(mode),

@@ -159,31 +159,26 @@ impl Changing<'_, '_> {
         let must_ask = apply == Apply::Write
             && (wish.is_some() || escalate::asks(self.work.session, self.caller));
         let (made, by) = if must_ask {
-            let plan = self.manner(Apply::DryRun, Links::Follow, from);
+            let plan = Manner::new(Apply::DryRun, Links::Follow);
             let plan =
                 self.make(wanted.clone().request(expected, plan), By::Session, &found).await?;
             if plan.changes_nothing() {
                 self.remember(&plan);
                 return Ok(self.told(&plan, apply, None));
             }
-            let to = wish.as_ref().map_or(from, |wish| wish.mode);
-            let manner = self.manner(Apply::Write, Links::Refuse, to);
+            let manner = Manner::new(Apply::Write, Links::Refuse);
             let exact = wanted.exactly(&plan, manner).ok_or_else(|| self.work.broken())?;
             let permitted = self.permit(&plan, &exact, wish).await;
             let (permit, to) = permitted.map_err(|fault| self.not_allowed(rejected, &fault))?;
             (self.make(exact, By::Permit(permit, to), &found).await?, Some(to))
         } else {
-            let manner = self.manner(apply, Links::Follow, from);
+            let manner = Manner::new(apply, Links::Follow);
             (self.make(wanted.request(expected, manner), By::Session, &found).await?, None)
         };
         if apply == Apply::Write {
             self.remember(&made);
         }
         Ok(self.told(&made, apply, by.filter(|to| *to > from).map(|_| from)))
-    }
-
-    fn manner(&self, apply: Apply, links: Links, mode: Mode) -> Manner {
-        Manner { apply, links, journal: self.work.session.journal(mode) }
     }
 
     /// A person's word for exactly this.

@@ -19,6 +19,9 @@ use crate::toolset::render::{DeniedText, Escalation, Facts, capped, render_refus
 /// What is said where the worker answers what it was not asked, or fails in itself.
 const BROKEN: &str = "the process that works on files failed; whether a change was made is not known: read the file again";
 
+/// What is said where a change was asked for and its answer did not come.
+const UNKNOWN: &str = "whether the change was made is not known: read the file again";
+
 /// Bytes of a text beyond which it is cut: with what is said beside it, it stays below what a result may have.
 const MOST_TEXT: usize = 208 * 1024;
 
@@ -35,10 +38,6 @@ pub(super) fn bounded(mut text: String) -> String {
     text.truncate(end);
     text.push_str(&format!("\n[truncated: {omitted} bytes omitted]"));
     text
-}
-
-fn changes(request: &Request) -> bool {
-    matches!(request, Request::Write { .. } | Request::Edit { .. })
 }
 
 /// One call, in the mode that the session had when it came.
@@ -60,7 +59,7 @@ impl<'a> Work<'a> {
 
     /// Has the worker do something. A call that is withdrawn, or a session that ends, gives it up.
     pub(super) async fn ask(&self, request: Request) -> Result<Answered, Answer> {
-        let changes = changes(&request);
+        let changes = !request.only_reads();
         self.answer(changes, self.session.on_files(self.mode, request)).await
     }
 
@@ -70,7 +69,7 @@ impl<'a> Work<'a> {
         allowed: (Permit, Mode),
         request: Request,
     ) -> Result<Answered, Answer> {
-        let (changes, call) = (changes(&request), self.call.id());
+        let (changes, call) = (!request.only_reads(), self.call.id());
         self.answer(changes, self.session.on_files_permitted(allowed, request, call)).await
     }
 
@@ -80,8 +79,13 @@ impl<'a> Work<'a> {
         answer: impl Future<Output = Result<Answered, FilesError>>,
     ) -> Result<Answered, Answer> {
         let asked = tokio::select! {
+            biased;
             answered = answer => answered,
             () = self.call.cancelled() => return Err(self.cancelled(changes)),
+            // The worker is left to it: what is asked for may be done by now.
+            reason = self.session.refusing(), if changes => {
+                return Err(self.refused(&format!("{reason}; {UNKNOWN}")));
+            }
             reason = self.session.refusing() => Err(FilesError::Start(reason)),
         };
         match asked {
@@ -89,18 +93,17 @@ impl<'a> Work<'a> {
             Ok(answered) => Ok(answered),
             Err(FilesError::Start(reason)) => Err(self.turned_away(&reason)),
             Err(error @ FilesError::Gone(_)) if changes => {
-                let unknown = "whether the change was made is not known: read the file again";
-                Err(self.refused(&format!("{}; {unknown}", chain(&error))))
+                Err(self.refused(&format!("{}; {UNKNOWN}", chain(&error))))
             }
             Err(error) => Err(self.refused(&chain(&error))),
         }
     }
 
     fn cancelled(&self, changes: bool) -> Answer {
-        self.refused(match changes {
-            true => "[cancelled]\nwhether the change was made is not known: read the file again",
-            false => "[cancelled]",
-        })
+        match changes {
+            true => self.refused(&format!("[cancelled]\n{UNKNOWN}")),
+            false => self.refused("[cancelled]"),
+        }
     }
 
     fn turned_away(&self, reason: &StartError) -> Answer {
@@ -158,7 +161,7 @@ impl<'a> Work<'a> {
             unlisted: 0,
             escalation: self.session.escalation(mode, &denials, Escalation::Repeat),
         };
-        let (toolset, layers) = (self.session.toolset(), self.session.describe().sandbox);
+        let (toolset, layers) = (self.session.toolset(), self.session.layers_of(mode));
         let words = self.words(text);
         let output_bytes = words.len();
         let said = render_refused(toolset, words, &denied, (mode, &layers));

@@ -106,3 +106,36 @@ fn a_text_is_whole_up_to_its_bound_and_none_beyond() {
     let changes = changes(&old, &new, &difference(&old, &new));
     assert_eq!((changes.old.as_deref(), changes.new), (Some(old.as_str()), None));
 }
+
+#[test]
+fn the_end_of_a_line_and_a_mark_are_part_of_a_change() {
+    let of = |old: &str, new: &str| {
+        let changes = changes(old, new, &difference(old, new));
+        let parts = |line: &DiffLine| (line.sign, line.text.clone(), line.end);
+        changes.lines.iter().map(parts).collect::<Vec<_>>()
+    };
+    let (gone, new) = (Sign::Deleted, Sign::Added);
+    let cases = [
+        ("a\r\n", "a\n", [(gone, "a", LineEnd::CrLf), (new, "a", LineEnd::Lf)]),
+        ("a\n", "a", [(gone, "a", LineEnd::Lf), (new, "a", LineEnd::None)]),
+        ("\u{feff}a\n", "a\n", [(gone, "\u{feff}a", LineEnd::Lf), (new, "a", LineEnd::Lf)]),
+        ("a\n", "\u{feff}a\n", [(gone, "a", LineEnd::Lf), (new, "\u{feff}a", LineEnd::Lf)]),
+        ("\u{feff}a\n", "\u{feff}b\n", [(gone, "a", LineEnd::Lf), (new, "b", LineEnd::Lf)]),
+    ];
+    for (old, text, expected) in cases {
+        let expected = expected.map(|(sign, text, end)| (sign, text.to_owned(), end));
+        assert_eq!(of(old, text), expected, "{old:?} to {text:?}");
+    }
+}
+
+#[test]
+fn a_mark_that_came_or_went_stands_in_the_whole_texts() {
+    let of = |old: &str, new: &str| {
+        let changes = changes(old, new, &difference(old, new));
+        (changes.old.unwrap(), changes.new.unwrap())
+    };
+    let pair = |old: &str, new: &str| (old.to_owned(), new.to_owned());
+    assert_eq!(of("\u{feff}a", "\u{feff}b"), pair("a", "b"));
+    assert_eq!(of("\u{feff}a", "a"), pair("\u{feff}a", "a"));
+    assert_eq!(of("a", "\u{feff}a"), pair("a", "\u{feff}a"));
+}

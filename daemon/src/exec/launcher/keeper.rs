@@ -186,7 +186,7 @@ fn launch(
     let program = child.exec(&exec).map_err(|error| explain(error, kind, cwd, &words.argv))?;
     let pipes = match terminal {
         ControllingTerminal::None => vec![stdout, stderr],
-        _ => Vec::new(),
+        ControllingTerminal::StandardInput => Vec::new(),
     };
     Ok((program, pipes))
 }

@@ -88,7 +88,8 @@ struct Kin;
 
 impl server::Descent for Kin {
     fn is_supervisor(&self, pid: u32) -> bool {
-        // By its name: a supervisor may be of an earlier program than this one. What cannot be seen is taken for one.
+        // By how its name begins: a supervisor may be of an earlier program than this one, which was put aside under another
+        // name. What cannot be seen is taken for one.
         let name = |process: &str| {
             let path = std::fs::read_link(format!("/proc/{process}/exe")).ok()?;
             let name = path.file_name()?.to_string_lossy().into_owned();
@@ -97,7 +98,8 @@ impl server::Descent for Kin {
         let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let role = words.split(|byte| *byte == 0).nth(1);
         let other = name(&pid.to_string());
-        role == Some(b"supervise") && (other.is_none() || other == name("self"))
+        let is_ours = |other: &String| name("self").is_none_or(|own| other.starts_with(&own));
+        role == Some(b"supervise") && other.as_ref().is_none_or(is_ours)
     }
 }
 

@@ -213,10 +213,19 @@ impl Mode {
             };
             match spare.hear() {
                 Ok(()) => return Ok(spare),
-                Err(Some(failure)) => return Err(failure),
-                Err(None) => {}
+                Err(failure) => {
+                    self.dismiss(spare);
+                    if let Some(failure) = failure {
+                        return Err(failure);
+                    }
+                }
             }
         }
+    }
+
+    /// Ends a spare that is of no use.
+    pub(super) fn dismiss(&mut self, spare: Spare) {
+        self.spares.dismiss(spare);
     }
 
     /// Has keepers forked until enough of them wait, and one of them start a shell like the last one.
@@ -298,7 +307,6 @@ impl Mode {
         }
         if !namespaces.unheld.is_empty() {
             self.report = Arc::new(self.machine.report_for(&self.profile, &namespaces.unheld));
-            self.git = GitState::of(&self.profile);
         }
         self.loopback.append(&mut namespaces.loopback);
         self.is_retired |= self.launcher.is_closed || self.zygote.is_closed;

@@ -99,7 +99,7 @@ impl Spares {
     }
 
     /// Ends a keeper and the shell that it has: it does so when its channel closes.
-    fn dismiss(&mut self, Spare { keeper, group, shell }: Spare) {
+    pub(super) fn dismiss(&mut self, Spare { keeper, group, shell }: Spare) {
         drop((keeper, shell));
         if let Some(group) = group {
             // What cannot be killed so its keeper kills.

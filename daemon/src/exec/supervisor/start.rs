@@ -108,12 +108,12 @@ impl Supervisor {
             timeout,
             idle_timeout,
         };
-        let spare = setting.and_then(|setting| mode.take_shell(setting, &text));
         let git = mode.git().clone();
         let record = begin_record(&self.setup.folder, &facts, placement)?;
         let (beginning, terminal) = (Beginning::Now, controlling_terminal(stdin));
         let run = ToKeeper::Run { kind, shell, beginning, cwd, environment, terminal };
-        let ready = spare.and_then(|spare| self.begin_shell(&facts.task, spare, &text));
+        let ready =
+            setting.and_then(|setting| self.begin_shell(mode_index, &facts.task, setting, &text));
         let launched = match ready {
             Some(launched) => Ok(launched),
             None => self.launch(mode_index, &facts.task, Order { run, stdin, streams, text }),
@@ -141,10 +141,22 @@ impl Supervisor {
         Ok(())
     }
 
-    /// Gives the task to a shell that was started ahead. `None` where it has just ended: nothing of the task has run.
-    fn begin_shell(&mut self, task: &TaskId, spare: Spare, text: &OwnedFd) -> Option<Launched> {
-        let Spare { keeper, group, shell } = spare;
-        let Begun { keeper: running, stdout, stderr } = shell?.begin(task, text).ok()?;
+    /// Gives the task to a shell that was started ahead. `None` where none serves, or it has just ended: nothing of the task
+    /// has run.
+    fn begin_shell(
+        &mut self,
+        mode_index: u32,
+        task: &TaskId,
+        setting: Setting,
+        text: &OwnedFd,
+    ) -> Option<Launched> {
+        let mode = self.modes.get_mut(&mode_index)?;
+        let Spare { keeper, group, shell } = mode.take_shell(setting, text)?;
+        let begun = shell.map(|shell| shell.begin(task, text));
+        let Some(Ok(Begun { keeper: running, stdout, stderr })) = begun else {
+            mode.dismiss(Spare { keeper, group, shell: None });
+            return None;
+        };
         let stdout = self.stream(task, "stdout", stdout);
         let stderr = stderr.map(|stderr| self.stream(task, "stderr", stderr));
         let near = Near { stdin: None, stdout, stderr };

@@ -86,7 +86,7 @@ fn diffs(ChangedFile { path, standing, changes }: ChangedFile<'_>) -> (Vec<Edito
     let parts = changes.lines.split(|line| line.sign == Sign::Gap).map(|part| {
         let side = |left_out: Sign| -> String {
             let lines = part.iter().filter(|line| line.sign != left_out);
-            lines.map(|DiffLine { text, .. }| format!("{text}\n")).collect()
+            lines.map(|DiffLine { text, end, .. }| format!("{text}{}", end.as_str())).collect()
         };
         diff(side(Sign::Added), side(Sign::Deleted))
     });
@@ -101,12 +101,12 @@ const _: () = assert!(
 
 #[cfg(test)]
 mod tests {
-    use brattice_files::diff::Precision;
+    use brattice_files::diff::{LineEnd, Precision};
 
     use super::*;
 
     fn line(sign: Sign, text: &str) -> DiffLine {
-        DiffLine { sign, number: 1, text: text.to_owned(), omitted: 0 }
+        DiffLine { sign, number: 1, text: text.to_owned(), end: LineEnd::Lf, omitted: 0 }
     }
 
     fn changes(whole: Option<[&str; 2]>, lines: Vec<DiffLine>) -> Changes {
@@ -154,6 +154,23 @@ mod tests {
         let uncompared = ChangedFile { changes: None, ..file(&changed, Before::There) };
         assert_eq!(whole_diffs([uncompared].into_iter()), Err(Path::new("/f")));
         assert_eq!(editor_diffs([uncompared].into_iter()), []);
+    }
+
+    #[test]
+    fn a_change_of_line_ends_alone_is_shown() {
+        let ends = |from, to| {
+            let gone = DiffLine { end: from, ..line(Sign::Deleted, "#!/bin/sh") };
+            changes(None, vec![gone, DiffLine { end: to, ..line(Sign::Added, "#!/bin/sh") }])
+        };
+        let cases = [
+            (LineEnd::Lf, LineEnd::CrLf, "#!/bin/sh\n", "#!/bin/sh\r\n"),
+            (LineEnd::Lf, LineEnd::None, "#!/bin/sh\n", "#!/bin/sh"),
+        ];
+        for (from, to, old, new) in cases {
+            let changed = ends(from, to);
+            let shown = whole_diffs([file(&changed, Before::There)].into_iter());
+            assert_eq!(shown, Ok(vec![diff(Some(old), new)]));
+        }
     }
 
     #[test]

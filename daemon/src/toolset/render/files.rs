@@ -201,7 +201,7 @@ fn push_diff(text: &mut String, changes: &Changes, room: &mut usize) {
     }
 }
 
-fn diff_line(DiffLine { sign, number, text, omitted }: &DiffLine) -> String {
+fn diff_line(DiffLine { sign, number, text, end: _, omitted }: &DiffLine) -> String {
     let sign = match sign {
         Sign::Kept => ' ',
         Sign::Added => '+',

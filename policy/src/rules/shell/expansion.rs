@@ -213,6 +213,8 @@ impl Parser<'_, '_> {
                         parser.script.is_unclear(Unclear::Code);
                         parser.skip(2)?;
                     }
+                    // Taken away before anything is read: what stands around it is one.
+                    Some(b'\\') if parser.after(1) == Some(b'\n') => return Err(Unclear::Syntax),
                     Some(b'\\') => parser.skip(2)?,
                     // Within double quotes it depends on the operator whether this is a quote.
                     Some(b'\'') if quoting == Quoting::Quoted => return Err(Unclear::Syntax),

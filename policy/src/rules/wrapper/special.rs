@@ -31,11 +31,11 @@ pub(super) fn run(script: &mut Script, name: &str, command: &FoundCommand, place
             }
         }
         "." | "source" => source(script, words, command.is_open, place),
-        "mapfile" | "readarray" | "complete" => option_code(script, words, ('C', ""), place),
+        "mapfile" | "readarray" | "complete" => option_code(script, words, (Some('C'), ""), place),
         "compgen" => {
             // The words of `-W` are expanded.
             for letter in ['C', 'W'] {
-                option_code(script, words, (letter, ""), place);
+                option_code(script, words, (Some(letter), ""), place);
             }
         }
         // `hash -p FILE NAME`: the name is that file's from then on.
@@ -47,7 +47,9 @@ pub(super) fn run(script: &mut Script, name: &str, command: &FoundCommand, place
         }
         "parallel" | "rush" | "at" | "batch" => script.is_unclear(Unclear::Code),
         _ if BY_OPTION.contains(&name) => {
-            option_code(script, words, ('c', "command"), (place.0, Dialect::Posix));
+            let place = (place.0, Dialect::Posix);
+            option_code(script, words, (Some('c'), "command"), place);
+            option_code(script, words, (None, "session-command"), place);
             // They run what stands behind their operands, too.
             return false;
         }
@@ -113,7 +115,12 @@ fn trap(script: &mut Script, words: &[Word], place: Place) {
 }
 
 /// The value of an option by its letter or by its long name, in its word or the next one.
-fn option_code(script: &mut Script, words: &[Word], (letter, name): (char, &str), place: Place) {
+fn option_code(
+    script: &mut Script,
+    words: &[Word],
+    (letter, name): (Option<char>, &str),
+    place: Place,
+) {
     for (at, word) in words.iter().enumerate() {
         let Some(text) = word.literal() else {
             script.is_unclear(Unclear::Code);
@@ -129,7 +136,7 @@ fn option_code(script: &mut Script, words: &[Word], (letter, name): (char, &str)
             }
             // Letters may be put together: `script -qc CODE`, `-qcCODE`.
             None => text.strip_prefix('-').and_then(|letters| {
-                let (_, value) = letters.split_once(letter)?;
+                let (_, value) = letters.split_once(letter?)?;
                 Some(Some(value).filter(|value| !value.is_empty()))
             }),
         };

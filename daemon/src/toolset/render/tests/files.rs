@@ -1,6 +1,7 @@
 //! Files in words.
 
 use brattice_files::Fingerprint;
+use brattice_files::diff::LineEnd;
 use brattice_policy::Limits;
 use brattice_protocol::session::{Options, ToolsetName};
 
@@ -21,7 +22,7 @@ fn changes(lines: Vec<DiffLine>) -> Changes {
 }
 
 fn line(sign: Sign, number: u64, text: &str) -> DiffLine {
-    DiffLine { sign, number, text: text.to_owned(), omitted: 0 }
+    DiffLine { sign, number, text: text.to_owned(), end: LineEnd::Lf, omitted: 0 }
 }
 
 #[test]
