@@ -11,6 +11,7 @@ mod ends;
 mod redirects;
 mod results;
 mod server;
+mod tls;
 mod worker;
 
 use brattice_tests::{Pending, Process, Reply, Session, World};
