@@ -1,0 +1,2 @@
+//! attach
+mod output;
