@@ -70,6 +70,11 @@ pub(crate) enum Command {
     /// List, show and close sessions
     #[command(subcommand)]
     Session(Session),
+    /// Watch sessions, tasks and their output on a full screen, and answer what waits
+    ///
+    /// Keys are told at the bottom, all of them by `?`. Whoever is attached is there to be asked: meanwhile calls may ask for a
+    /// wider sandbox mode. Needs a terminal; the other commands show the same a line at a time.
+    Attach,
     /// Show what waits for a person's answer
     ///
     /// Calls that ask for a wider sandbox mode wait here, with the exact command, its folder, the modes and the reason.

@@ -82,6 +82,10 @@ pub(crate) enum Failure {
     AmbiguousTask { name: String, candidates: Vec<String> },
     #[error("the daemon, process {pid}, still runs after {seconds} s")]
     StillThere { pid: u32, seconds: u64 },
+    #[error("attach shows a full screen, and {0}")]
+    NoScreen(&'static str),
+    #[error("cannot use the terminal")]
+    Screen(#[source] io::Error),
     #[error("a restart starts a daemon, which --no-start refuses")]
     RestartRefused,
     #[error("another daemon would not start, so the one that runs goes on, process {pid}")]
@@ -133,12 +137,16 @@ impl Failure {
             Failure::StillThere { .. } => {
                 Some("its log tells what it waits for; SIGKILL ends it, and background tasks go on")
             }
+            Failure::NoScreen(_) => Some(
+                "`brattice approvals`, `brattice task list` and `brattice task output -f` show the same a line at a time",
+            ),
             Failure::Lost => Some("the daemon's log tells more"),
             Failure::Incomplete => Some("have the command write to a file in the workspace"),
             Failure::Location(LocationError::Relative { .. })
             | Failure::NoDaemon { .. }
             | Failure::RestartRefused
             | Failure::Runtime(_)
+            | Failure::Screen(_)
             | Failure::Signals(_)
             | Failure::Interrupted(_)
             | Failure::Path { .. }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use super::{
     approval, audit, call, completions, daemon, doctor, policy, run, session, task, tools,
 };
+use crate::attach::attach;
 use crate::cli::arguments::{Arguments, Command};
 use crate::cli::{Context, Failure};
 
@@ -17,6 +18,7 @@ pub(crate) async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Call(call) => call::call(&context()?, call).await,
         Command::Tools(tools) => tools::tools(&context()?, tools).await,
         Command::Session(session) => session::session(&context()?, session).await,
+        Command::Attach => attach(&context()?).await,
         Command::Approvals(approvals) => approval::approvals(&context()?, approvals).await,
         Command::Approve(approve) => approval::approve(&context()?, approve).await,
         Command::Reject(reject) => approval::reject(&context()?, reject).await,

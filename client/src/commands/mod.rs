@@ -4,7 +4,7 @@
 //! knows what a Ctrl-C means, [`shown`] puts a tool's result before people, [`follow`] stays with a task over whatever becomes
 //! of the daemon. Arguments and words for failures are [`crate::cli`]'s part.
 
-mod approval;
+pub(crate) mod approval;
 mod audit;
 mod call;
 mod completions;
@@ -15,10 +15,10 @@ mod follow;
 pub(crate) mod interrupt;
 mod policy;
 mod run;
-mod session;
-mod sessions;
+pub(crate) mod session;
+pub(crate) mod sessions;
 mod shown;
-mod task;
+pub(crate) mod task;
 mod temporary;
 mod tools;
 

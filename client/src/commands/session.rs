@@ -49,7 +49,7 @@ fn list(sessions: &[SessionSummary]) -> String {
             summary.mode.to_string(),
             state(summary).to_owned(),
             summary.running.to_string(),
-            words(age(summary.opened)),
+            words(age(summary.opened, now())),
             summary.workspace.clone(),
         ]
     });
@@ -57,7 +57,12 @@ fn list(sessions: &[SessionSummary]) -> String {
 }
 
 fn describe(summary: &SessionSummary) -> String {
-    let facts = [
+    columns(&facts(summary, now()).map(|(name, value)| [name.to_owned(), value]))
+}
+
+/// What there is to say of a session.
+pub(crate) fn facts(summary: &SessionSummary, now: u64) -> [(&'static str, String); 9] {
+    [
         ("session", summary.session.to_string()),
         ("label", label(summary)),
         ("workspace", summary.workspace.clone()),
@@ -66,9 +71,8 @@ fn describe(summary: &SessionSummary) -> String {
         ("network", summary.network.to_string()),
         ("state", state_in_full(summary).to_owned()),
         ("running tasks", summary.running.to_string()),
-        ("opened", format!("{} ago", words(age(summary.opened)))),
-    ];
-    columns(&facts.map(|(name, value)| [name.to_owned(), value]))
+        ("opened", format!("{} ago", words(age(summary.opened, now)))),
+    ]
 }
 
 fn label(summary: &SessionSummary) -> String {
@@ -93,8 +97,8 @@ fn state_in_full(summary: &SessionSummary) -> &'static str {
 }
 
 /// How long ago that was; nothing where the clocks disagree.
-fn age(opened: u64) -> Duration {
-    Duration::from_millis(now().saturating_sub(opened))
+fn age(opened: u64, now: u64) -> Duration {
+    Duration::from_millis(now.saturating_sub(opened))
 }
 
 #[cfg(test)]

@@ -16,7 +16,4 @@ mod pane;
 mod rows;
 mod window;
 
-pub(super) use glyphs::visible;
-pub(super) use line::{Line, Run};
-pub(super) use pane::{Pane, Piece, Read, Side, Sought, Which};
-pub(super) use rows::wrap;
+pub(super) use pane::{PIECE, Pane, Piece, Read, Side, Sought, Which};

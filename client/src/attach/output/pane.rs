@@ -242,7 +242,7 @@ impl Pane {
     }
 
     /// Shows the end, and follows it.
-    pub(crate) fn to_end(&mut self) {
+    pub(crate) fn show_end(&mut self) {
         match self.window.as_ref().is_some_and(|window| self.is_at_tip(window)) {
             true => self.place = Place::End,
             false => self.jump = Some(Jump::Tail),
@@ -255,7 +255,7 @@ impl Pane {
     }
 
     /// Shows the beginning.
-    pub(crate) fn to_start(&mut self) {
+    pub(crate) fn show_start(&mut self) {
         match self.window.as_ref().is_some_and(|window| window.from() == 0) {
             true => self.place = Place::At { offset: 0, row: 0 },
             false => self.jump = Some(Jump::Start),

@@ -126,7 +126,7 @@ fn all_of_a_large_output_can_be_scrolled_to() {
             stream.feed(&mut pane);
         }
     }
-    pane.to_start();
+    pane.show_start();
     stream.feed(&mut pane);
     assert_eq!(shown(&pane), ["0", "1", "2", "3"]);
     pane.scroll(-1, AREA);
@@ -137,7 +137,7 @@ fn all_of_a_large_output_can_be_scrolled_to() {
         stream.feed(&mut pane);
     }
     assert_eq!(pane.side(), Side::Reading);
-    pane.to_end();
+    pane.show_end();
     stream.feed(&mut pane);
     assert_eq!(shown(&pane)[3], (count - 1).to_string());
     assert_eq!(pane.side(), Side::Following);
@@ -163,7 +163,7 @@ fn what_was_not_kept_is_passed_over() {
     pane.scroll(-1, AREA);
     stream.feed(&mut pane);
     assert_eq!(shown(&pane)[0], "9999");
-    pane.to_start();
+    pane.show_start();
     stream.feed(&mut pane);
     assert_eq!(shown(&pane)[0], "0");
 }
@@ -189,7 +189,7 @@ fn a_pane_of_another_size_shows_the_same_place() {
         Spool::of(b"0123456789abcdefghij\nsecond\nthird\nfourth\nfifth\n", TaskStatus::Completed),
     );
     stream.feed(&mut pane);
-    pane.to_start();
+    pane.show_start();
     pane.scroll(1, AREA);
     assert_eq!(shown(&pane)[0], "abcdefghij");
     let wide = Size { width: 40, height: 4 };

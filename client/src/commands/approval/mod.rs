@@ -12,3 +12,4 @@ mod words;
 pub(crate) use answer::{approve, reject};
 pub(crate) use list::approvals;
 pub(crate) use prompt::{Prompt, asker};
+pub(crate) use words::question;

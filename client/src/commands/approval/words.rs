@@ -1,7 +1,7 @@
 //! A question in words for people. Whatever a model or a command chose of it is escaped: nothing of it moves the cursor,
 //! begins a line, or looks like a field of ours.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use brattice_protocol::approval::{ApprovalOutcome, ApprovalRequest, ApprovalSettled};
 use brattice_protocol::outcome::Denial;
@@ -13,14 +13,15 @@ use crate::cli::terminal::Style;
 const NOT_PINNED: &str =
     "the files that it runs and reads are not part of the approval, and may change until it runs";
 
-/// A question: a line, and below it all that it is about.
-pub(super) fn question(request: &ApprovalRequest, style: Style) -> String {
+/// A question: a line, and below it all that it is about. The time until it ends is from `now` on.
+pub(crate) fn question(request: &ApprovalRequest, style: Style, now: u64) -> String {
     let ApprovalRequest { id, session, tool, from, to, command, workdir, .. } = request;
     let mode = match from == to {
         true => format!("in {to}"),
         false => format!("{from} → {}", style.bold(to.as_str())),
     };
-    let left = duration::words(left(request.expires));
+    let left = Duration::from_millis(request.expires.saturating_sub(now));
+    let left = duration::words(left);
     let mut text = format!("{id}  {}  {mode}  ends in {left}\n", plain(tool));
     let mut field = |name: &str, value: &str| {
         text.push_str(&format!("  {name:<8} {value}\n"));
@@ -72,12 +73,6 @@ pub(super) fn settled(settled: &ApprovalSettled, style: Style) -> String {
     format!("{id}  {word} by the {}\n", by.as_str())
 }
 
-/// The time until then; none where it is over.
-fn left(expires: u64) -> Duration {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Duration::from_millis(expires).saturating_sub(now)
-}
-
 /// A text on one line, without signs that a terminal acts on or does not show.
 pub(super) fn plain(text: &str) -> String {
     let mut shown = String::new();
@@ -127,7 +122,7 @@ mod tests {
     #[test]
     fn a_question_shows_all_that_it_is_about() {
         assert_eq!(
-            question(&request(), Style::Plain),
+            question(&request(), Style::Plain, 0),
             format!(
                 "a-1  bash  read-only → workspace-write  ends in 0s\n  \
                  session  s-1\n  \
@@ -149,7 +144,7 @@ mod tests {
             workdir: hostile.to_owned(),
             ..request()
         };
-        let text = question(&request, Style::Plain);
+        let text = question(&request, Style::Plain, 0);
         let escaped = "x\\u{1b}[2J\\r\\u{9b}1m\\u{202e}\\u{200b}\\t";
         assert_eq!(text.lines().nth(2), Some(format!("  folder   {escaped}").as_str()));
         assert_eq!(text.lines().nth(3), Some(format!("  command  │ {escaped}").as_str()));
@@ -166,7 +161,7 @@ mod tests {
             denials: Vec::new(),
             ..request()
         };
-        let text = question(&rule, Style::Plain);
+        let text = question(&rule, Style::Plain, 0);
         assert!(text.contains("\n  rule     publishing\\n\n"), "{text}");
         assert!(
             text.starts_with("a-1  bash  in workspace-write  ") && !text.contains("denied"),
@@ -174,7 +169,7 @@ mod tests {
         );
         let groundless = ApprovalRequest { denials: Vec::new(), ..request() };
         assert!(
-            question(&groundless, Style::Plain)
+            question(&groundless, Style::Plain, 0)
                 .contains("\n  denied   nothing that was recorded\n")
         );
     }
