@@ -5,7 +5,7 @@
 use std::io::{self, Stdout, Write as _};
 use std::sync::Once;
 
-use ratatui::backend::CrosstermBackend;
+use ratatui::backend::{Backend as _, ClearType, CrosstermBackend};
 use ratatui::crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use ratatui::crossterm::terminal::{
     self, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
@@ -44,8 +44,9 @@ impl Screen {
 
     /// Draws on all of it from now on, and what is there anew.
     pub(super) fn resize(&mut self, size: Size) -> io::Result<()> {
-        self.0.resize(area(size))?;
-        self.0.clear()
+        // Not `Terminal::clear`, which asks the terminal where the cursor is: the answer would be one more input.
+        self.0.backend_mut().clear_region(ClearType::All)?;
+        self.0.resize(area(size))
     }
 
     /// Draws a frame: what differs from the one before.

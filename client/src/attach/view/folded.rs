@@ -23,7 +23,7 @@ pub(super) fn words(text: &str, width: usize) -> Vec<String> {
     let mut rows = vec![String::new()];
     let mut used = 0;
     for word in text.split(' ') {
-        let long: usize = word.chars().map(columns).sum();
+        let long = columns_of(word);
         let blank = usize::from(used > 0);
         if used + blank + long > width && used > 0 {
             rows.push(String::new());
@@ -39,12 +39,28 @@ pub(super) fn words(text: &str, width: usize) -> Vec<String> {
                     row.push(' ');
                     used += 1;
                 }
-                used += piece.chars().map(columns).sum::<usize>();
+                used += columns_of(&piece);
                 row.push_str(&piece);
             }
         }
     }
     rows
+}
+
+/// The beginning of a text, in at most that many columns, the last of which says where it goes on.
+pub(super) fn begin(text: &str, width: usize) -> String {
+    let first = exact(text, width).swap_remove(0);
+    if first.len() == text.len() {
+        return if columns_of(text) > width { String::new() } else { first };
+    }
+    let mut first = exact(text, width.saturating_sub(1)).swap_remove(0);
+    if columns_of(&first) >= width {
+        first.clear();
+    }
+    if width > 0 {
+        first.push('…');
+    }
+    first
 }
 
 /// The end of a text, in at most that many columns.
@@ -59,6 +75,10 @@ pub(super) fn end(text: &str, width: usize) -> &str {
             None => true,
         });
     too_long.map_or(text, |(at, sign)| &text[at + sign.len_utf8()..])
+}
+
+fn columns_of(text: &str) -> usize {
+    text.chars().map(columns).sum()
 }
 
 fn columns(sign: char) -> usize {
@@ -78,6 +98,18 @@ mod tests {
             [("", 0, ""), ("abc", 3, "abc"), ("abcd", 3, "bcd"), ("漢字", 3, "字")]
         {
             assert_eq!(end(text, width), shown);
+        }
+        let begins = [
+            ("", 0, ""),
+            ("abc", 3, "abc"),
+            ("abcd", 3, "ab…"),
+            ("ab", 1, "…"),
+            ("a", 0, ""),
+            ("漢字", 3, "漢…"),
+            ("漢字", 2, "…"),
+        ];
+        for (text, width, shown) in begins {
+            assert_eq!(begin(text, width), shown, "{text:?} in {width}");
         }
         assert_eq!(words("", 4), [""]);
         assert_eq!(words("ab cd ef", 5), ["ab cd", "ef"]);

@@ -77,7 +77,7 @@ fn title(theme: Theme, frame: &mut Frame, area: Rect, name: Vec<Span>, is_chosen
 /// A word at the right end of a part's title.
 fn title_end(frame: &mut Frame, area: Rect, word: Span) {
     let width = u16::try_from(word.width()).unwrap_or(u16::MAX).saturating_add(2);
-    if area.width > 2 * width {
+    if width > 2 && area.width > 2 * width {
         let area = layout::title(area);
         let line = Line::from(vec![Span::raw(" "), word, Span::raw(" ")]);
         frame.buffer_mut().set_line(area.right() - width, area.y, &line, width);

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::lists::state;
-use super::{Theme, put, title, title_end};
+use super::{Theme, folded, put, title, title_end};
 use crate::attach::output::{Pane, Side};
 use crate::attach::state::{Focus, Model};
 use crate::cli::plain::plain;
@@ -14,13 +14,17 @@ use crate::commands::task::{elapsed, first_line, size};
 
 /// Draws it.
 pub(super) fn draw(model: &Model, pane: &Pane, theme: Theme, frame: &mut Frame, area: Rect) {
-    title(theme, frame, area, heading(model, pane, theme), model.focus == Focus::Output);
     let runs = model.shown_task().is_some_and(|summary| !summary.status.is_final());
-    match (pane.side(), runs) {
-        (Side::Reading, _) => title_end(frame, area, Span::styled("G: end", theme.urgent())),
-        (Side::Following, true) => title_end(frame, area, Span::styled("following", theme.good())),
-        (Side::Following, false) => {}
-    }
+    let end = match (pane.side(), runs) {
+        (Side::Reading, _) => Span::styled("G: end", theme.urgent()),
+        (Side::Following, true) => Span::styled("following", theme.good()),
+        (Side::Following, false) => Span::raw(""),
+    };
+    // Beside the signs of the line at both ends, and the blanks around the word.
+    let taken = if end.width() > 0 { end.width() + 4 } else { 3 };
+    let room = usize::from(area.width).saturating_sub(taken);
+    title(theme, frame, area, heading(model, pane, theme, room), model.focus == Focus::Output);
+    title_end(frame, area, end);
     let rows = pane.rows(area.as_size());
     if rows.is_empty() {
         let text = nothing(model, pane);
@@ -37,21 +41,25 @@ pub(super) fn draw(model: &Model, pane: &Pane, theme: Theme, frame: &mut Frame, 
     put(frame, area, &lines);
 }
 
-fn heading(model: &Model, pane: &Pane, theme: Theme) -> Vec<Span<'static>> {
+/// The task, how it stands and, in what is left of the room, its command.
+fn heading(model: &Model, pane: &Pane, theme: Theme, room: usize) -> Vec<Span<'static>> {
     let which = pane.which();
+    // The usual one goes without saying.
     let stream = match which.stream {
-        Stream::Stdout => "stdout",
-        Stream::Stderr => "stderr",
+        Stream::Stdout => "",
+        Stream::Stderr => " · stderr",
     };
     let mut spans = vec![Span::styled(which.task.to_string(), theme.strong())];
     match model.shown_task() {
-        None => spans.push(Span::raw(format!(" {stream}"))),
+        None => spans.push(Span::raw(stream)),
         Some(summary) => {
             let (word, style) = state(summary, theme);
             let (time, bytes) = (elapsed(summary, model.seen()), size(summary.bytes));
             spans.extend([Span::raw(" "), Span::styled(word, style)]);
-            spans.push(Span::raw(format!(" · {time} · {bytes} · {stream} · ")));
-            spans.push(Span::raw(plain(&first_line(&summary.command))));
+            spans.push(Span::raw(format!(" · {time} · {bytes}{stream} · ")));
+            let used: usize = spans.iter().map(Span::width).sum();
+            let command = plain(&first_line(&summary.command));
+            spans.push(Span::raw(folded::begin(&command, room.saturating_sub(used))));
         }
     }
     spans

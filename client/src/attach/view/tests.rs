@@ -37,7 +37,7 @@ fn sessions_tasks_and_output_fit_on_the_usual_terminal() {
         screen(&case),
         "
  brattice  2 sessions, 1 task runs
-─ Sessions 2 ───────────────────│─ bash-2 runs · 12s · 21B · stdout · following
+─ Sessions 2 ───────────────────│─ bash-2 runs · 12s · 21B · npm sta… following
 ▸01a2bbbb write 1 runs api      │listening on 8080
  01a2aaaa write api             │ok GET /
 ─ Tasks 2 ──────────────────────│
@@ -161,7 +161,7 @@ fn a_narrow_terminal_shows_one_part_at_a_time() {
         screen(&case),
         "
  brattice  2 sessions, 1 task runs
-─ bash-2 runs · 12s · 21B · s following
+─ bash-2 runs · 12s · 21B · … following
 a line that is longer than forty columns
 , so it goes on
 
@@ -207,7 +207,7 @@ fn a_daemon_that_is_gone_is_told_with_what_was_seen_last() {
         screen(&case),
         "
  brattice  no daemon (none answers); tasks in the background go on
-─ Sessions 2 ───────────────────│─ bash-2 runs · 12s · 21B · stdout · following
+─ Sessions 2 ───────────────────│─ bash-2 runs · 12s · 21B · npm sta… following
 ▸01a2bbbb write 1 runs api      │kept
  01a2aaaa write api             │
 ─ Tasks 2 ──────────────────────│
