@@ -42,7 +42,6 @@ fn sessions_and_tasks_are_listed_with_the_output_of_what_runs() {
  │
  │
  │
- │
  Enter open  o stdout/stderr  x stop it  w what waits  Esc back  ? help  q quit
 ");
     fs::write(world.out().join("go"), "").unwrap();
@@ -54,7 +53,6 @@ fn sessions_and_tasks_are_listed_with_the_output_of_what_runs() {
 ─ Tasks 2 ─ │three
 ▸bash-2 done #s  sh step │
  bash-1 exit 3 #s  exit 3 │
- │
  │
  │
  │
