@@ -98,6 +98,15 @@ pub(crate) enum Command {
     /// Start, stop, restart and inspect the daemon
     #[command(subcommand)]
     Daemon(Daemon),
+    /// Print the manual page, or write that of each command into a folder
+    ///
+    /// With a folder there is a page for each command, named as brattice-task-start.1 is; without one that of brattice itself
+    /// is printed, as man(1) formats it. The daemon prints its own: `bratticed --man`.
+    Man {
+        /// The folder, which must exist
+        #[arg(value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
     /// Print a completion script
     Completions {
         /// The shell that will read it

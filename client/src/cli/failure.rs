@@ -52,6 +52,8 @@ pub(crate) enum Failure {
     Interrupted(Interrupt),
     #[error("cannot resolve {}", path.display())]
     Path { path: PathBuf, source: io::Error },
+    #[error("cannot write {}", path.display())]
+    Write { path: PathBuf, source: io::Error },
     #[error("cannot read {}", path.display())]
     Read { path: PathBuf, source: io::Error },
     #[error("cannot find the current folder")]
@@ -150,6 +152,7 @@ impl Failure {
             | Failure::Signals(_)
             | Failure::Interrupted(_)
             | Failure::Path { .. }
+            | Failure::Write { .. }
             | Failure::Read { .. }
             | Failure::CurrentFolder(_)
             | Failure::NotUtf8(_)

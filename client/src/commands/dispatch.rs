@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use super::{
-    approval, audit, call, completions, daemon, doctor, policy, run, session, task, tools,
+    approval, audit, call, completions, daemon, doctor, man, policy, run, session, task, tools,
 };
 use crate::attach::attach;
 use crate::cli::arguments::{Arguments, Command};
@@ -26,6 +26,7 @@ pub(crate) async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Audit(audit) => audit::audit(&context()?, audit),
         Command::Doctor => doctor::doctor(&context()?).await,
         Command::Daemon(daemon) => daemon::daemon(&context()?, daemon).await,
+        Command::Man { folder } => man::man(&context()?, folder.as_deref()),
         Command::Completions { shell } => completions::completions(shell),
     }
 }

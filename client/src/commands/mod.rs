@@ -13,6 +13,7 @@ mod dispatch;
 mod doctor;
 mod follow;
 pub(crate) mod interrupt;
+mod man;
 mod policy;
 mod run;
 pub(crate) mod session;
