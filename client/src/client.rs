@@ -20,6 +20,7 @@ use crate::ClientError;
 use crate::approvals::{self, ApprovalQuestion, Approvals};
 use crate::connection::{self, Pending};
 use crate::notifications::{self, Notifications};
+use crate::questions::{self, Inquiry, Questions};
 
 /// How long a daemon may take to answer `hello`.
 const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -56,6 +57,13 @@ impl ConnectOptions {
         self
     }
 
+    /// The same, and answering questions and judging plans; see [`Client::questions`].
+    #[must_use]
+    pub fn answering_questions(mut self) -> Self {
+        self.answers.extend([Answers::Question, Answers::Plan]);
+        self
+    }
+
     /// The same, and watching.
     #[must_use]
     pub fn watching(mut self, watch: impl IntoIterator<Item = Watch>) -> Self {
@@ -80,6 +88,7 @@ struct Shared {
     ring: broadcast::WeakSender<Notification>,
     next_id: AtomicI64,
     approvals: Mutex<Option<Approvals>>,
+    questions: Mutex<Option<Questions>>,
     reader: AbortHandle,
 }
 
@@ -132,6 +141,12 @@ impl Client {
         self.shared.approvals.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
+    /// The model's questions and plans that the daemon has this client put to a person, which it declared to do. Handed out
+    /// once; `None` after that, and where it declared neither.
+    pub fn questions(&self) -> Option<Questions> {
+        self.shared.questions.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
     /// Sends any request and waits for its answer. Answers may come in any order; a future that is dropped gives up
     /// the answer, it cancels nothing.
     ///
@@ -154,14 +169,18 @@ impl Shared {
         let (ring, _) = broadcast::channel(notifications::CAPACITY);
         let weak_ring = ring.downgrade();
         let (questions, asked) = mpsc::channel::<ApprovalQuestion>(approvals::CAPACITY);
-        let from = connection::Asking { lines: lines.downgrade(), questions };
+        let (inquiries, inquired) = mpsc::channel::<Inquiry>(questions::CAPACITY);
+        let from = connection::Asking { lines: lines.downgrade(), questions, inquiries };
         let reading = connection::read(read_half, pending.clone(), ring, from);
         let reader = tokio::spawn(reading).abort_handle();
         tokio::spawn(connection::write(write_half, pending.clone(), queue));
         // What was not declared is declined, as nobody takes it.
         let asked = answers.contains(&Answers::Approval).then(|| Approvals::of(asked));
-        let (next_id, approvals) = (AtomicI64::new(1), Mutex::new(asked));
-        Shared { pending, lines, ring: weak_ring, next_id, approvals, reader }
+        let judges = [Answers::Question, Answers::Plan].iter().any(|kind| answers.contains(kind));
+        let inquired = judges.then(|| Questions::of(inquired));
+        let (next_id, approvals, questions) =
+            (AtomicI64::new(1), Mutex::new(asked), Mutex::new(inquired));
+        Shared { pending, lines, ring: weak_ring, next_id, approvals, questions, reader }
     }
 
     async fn request<P, R>(&self, method: &str, params: &P) -> Result<R, ClientError>

@@ -15,6 +15,7 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::ClientError;
 use crate::approvals::ApprovalQuestion;
+use crate::questions::Inquiry;
 
 /// Where a request's answer is delivered. The channel closes without one when the connection ends.
 type Slot = oneshot::Sender<Result<Value, RpcError>>;
@@ -155,12 +156,21 @@ fn deliver(pending: &Pending, response: Response) {
 pub(crate) struct Asking {
     pub(crate) lines: mpsc::WeakSender<Vec<u8>>,
     pub(crate) questions: mpsc::Sender<ApprovalQuestion>,
+    pub(crate) inquiries: mpsc::Sender<Inquiry>,
 }
 
 impl Asking {
     /// Hands a question on. What is none, and what nobody takes, is refused; a full queue drops the refusal: the asker has
     /// a deadline of its own.
     fn take(&self, request: Request) {
+        if let Some(inquiry) = Inquiry::read(&request, &self.lines) {
+            match inquiry {
+                // What nobody takes is dropped, and with that declined.
+                Ok(inquiry) => drop(self.inquiries.try_send(inquiry)),
+                Err(error) => self.refuse(request.id, error),
+            }
+            return;
+        }
         let refused = match ApprovalQuestion::read(request, &self.lines) {
             Ok(question) => match self.questions.try_send(question) {
                 Ok(()) => None,
@@ -170,7 +180,13 @@ impl Asking {
             },
             Err(refused) => Some(refused),
         };
-        if let (Some((id, error)), Some(lines)) = (refused, self.lines.upgrade()) {
+        if let Some((id, error)) = refused {
+            self.refuse(id, error);
+        }
+    }
+
+    fn refuse(&self, id: RequestId, error: RpcError) {
+        if let Some(lines) = self.lines.upgrade() {
             let refusal = Message::Response(Response { id: Some(id), outcome: Err(error) });
             drop(lines.try_send(codec::encode(&refusal)));
         }

@@ -5,7 +5,7 @@
 //!  Client ──request──▶ queue ──▶ writer task ──▶ socket ──▶ daemon
 //!    ▲                                                        │
 //!    └── answer by id ◀── reader task ◀──────── socket ◀──────┘
-//!                              ├── questions to this client ──▶ Approvals (bounded; declined where nobody takes them)
+//!                              ├── requests to this client ──▶ Approvals, Questions (bounded; declined where nobody takes them)
 //!                              └── notifications ──▶ every Notifications (bounded; the oldest are dropped)
 //! ```
 //!
@@ -18,6 +18,7 @@ mod connection;
 mod error;
 mod methods;
 mod notifications;
+mod questions;
 pub mod start;
 
 #[cfg(test)]
@@ -29,3 +30,4 @@ pub use brattice_protocol::location::{LocationError, Locations};
 pub use client::{Client, ConnectOptions};
 pub use error::ClientError;
 pub use notifications::{Notice, Notifications};
+pub use questions::{Inquiry, Pending, Questions};

@@ -5,6 +5,7 @@ use brattice_protocol::approval::{ApprovalList, ApprovalSettled, RespondParams};
 use brattice_protocol::audit::{Tail, TailParams};
 use brattice_protocol::events::{WatchParams, Watching};
 use brattice_protocol::policy::{ExplainParams, Explanation, Policy, ShowParams};
+use brattice_protocol::question::{QuestionList, QuestionRespond, QuestionSettled};
 use brattice_protocol::session::{
     OpenParams, Session, SessionParams, SessionSummary, Turn, UpdateParams,
 };
@@ -13,6 +14,7 @@ use brattice_protocol::task::{
     Empty, InputParams, KillParams, Output, OutputParams, ResizeParams, StartParams, Started,
     TaskListParams, TaskSummary, WaitParams, Waited,
 };
+use brattice_protocol::todo::TodoList;
 use brattice_protocol::tools::{CallParams, CallResult, CancelParams, ListParams, ToolList};
 
 use crate::{Client, ClientError};
@@ -65,6 +67,8 @@ methods! {
     policy_show: "policy.show", ShowParams => Policy;
     /// `approval.respond`, on the control socket: the answer, unless somebody was faster.
     approval_respond: "approval.respond", RespondParams => ApprovalSettled;
+    /// `question.respond`, on the control socket: the answer to questions or a plan, unless somebody was faster.
+    question_respond: "question.respond", QuestionRespond => QuestionSettled;
     /// `audit.tail`, on the control socket: lines of the audit log.
     audit_tail: "audit.tail", TailParams => Tail;
     /// `events.watch`, on the control socket: has events told as [`Notice::Event`](crate::Notice::Event) from now on.
@@ -112,6 +116,22 @@ impl Client {
     /// As [`Client::request`].
     pub async fn approval_list(&self) -> Result<ApprovalList, ClientError> {
         self.request("approval.list", &Empty {}).await
+    }
+
+    /// `question.list`, on the control socket: the questions and plans that are open, the oldest first.
+    ///
+    /// # Errors
+    /// As [`Client::request`].
+    pub async fn question_list(&self) -> Result<QuestionList, ClientError> {
+        self.request("question.list", &Empty {}).await
+    }
+
+    /// `todo.list`: a session's to-do list.
+    ///
+    /// # Errors
+    /// As [`Client::request`].
+    pub async fn todo_list(&self, session: &SessionId) -> Result<TodoList, ClientError> {
+        self.request("todo.list", &SessionParams { session: session.clone() }).await
     }
 
     /// `daemon.status`, on the control socket.

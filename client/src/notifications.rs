@@ -6,7 +6,10 @@
 use brattice_protocol::Notification;
 use brattice_protocol::approval::{ApprovalRequest, ApprovalSettled};
 use brattice_protocol::events::{EventNotice, NOTIFICATION};
+use brattice_protocol::plan::PlanRequest;
+use brattice_protocol::question::{QuestionRequest, QuestionSettled};
 use brattice_protocol::task::{TaskFinished, TaskStarted};
+use brattice_protocol::todo::TodoChanged;
 use brattice_protocol::tools::{CallFinished, CallOutput, CallStarted, ToolsChanged};
 use serde::de::DeserializeOwned;
 use tokio::sync::broadcast;
@@ -33,6 +36,14 @@ pub enum Notice {
     ApprovalPending(Box<ApprovalRequest>),
     /// `approval.settled`, to whoever was told of the approval.
     ApprovalSettled(ApprovalSettled),
+    /// `question.pending`, to operators that answer questions.
+    QuestionPending(Box<QuestionRequest>),
+    /// `plan.pending`, to operators that judge plans.
+    PlanPending(Box<PlanRequest>),
+    /// `question.settled`, to whoever was told of the questions or the plan.
+    QuestionSettled(QuestionSettled),
+    /// `todo.changed`
+    TodoChanged(TodoChanged),
     /// `event`, to operators that watch events.
     Event(EventNotice),
     /// A notification that this version does not know, or whose shape it does not know.
@@ -63,6 +74,12 @@ impl Notice {
                 typed(notification, |request| Notice::ApprovalPending(Box::new(request)))
             }
             "approval.settled" => typed(notification, Notice::ApprovalSettled),
+            "question.pending" => {
+                typed(notification, |request| Notice::QuestionPending(Box::new(request)))
+            }
+            "plan.pending" => typed(notification, |request| Notice::PlanPending(Box::new(request))),
+            "question.settled" => typed(notification, Notice::QuestionSettled),
+            "todo.changed" => typed(notification, Notice::TodoChanged),
             NOTIFICATION => typed(notification, Notice::Event),
             _ => Notice::Other(notification),
         }

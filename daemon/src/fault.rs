@@ -9,6 +9,7 @@ use brattice_protocol::{ErrorCode, RpcError};
 
 use crate::approval::RespondError;
 use crate::exec::RunError;
+use crate::question;
 use crate::session::{AccessError, KillError, OpenError, StartError, UpdateError, WorkspaceError};
 
 /// An error and what caused it, on one line.
@@ -96,6 +97,18 @@ impl From<RespondError> for RpcError {
     }
 }
 
+impl From<question::RespondError> for RpcError {
+    fn from(error: question::RespondError) -> Self {
+        let code = match &error {
+            question::RespondError::Unknown(_) | question::RespondError::Settled(_) => {
+                ErrorCode::Refused
+            }
+            question::RespondError::Fault { .. } => ErrorCode::Invalid,
+        };
+        wire(code, &error).hint("question.list shows those that are open")
+    }
+}
+
 impl From<UpdateError> for RpcError {
     fn from(error: UpdateError) -> Self {
         match &error {
@@ -135,9 +148,9 @@ impl From<&StartError> for RpcError {
             StartError::Full(_) => {
                 wire(ErrorCode::Busy, error).hint("stop a task, or close a session that has some")
             }
-            StartError::NotPermitted(_) | StartError::BeyondCeiling { .. } => {
-                wire(ErrorCode::Refused, error)
-            }
+            StartError::NotPermitted(_)
+            | StartError::BeyondCeiling { .. }
+            | StartError::Planning { .. } => wire(ErrorCode::Refused, error),
             StartError::Rule(_) => wire(ErrorCode::Refused, error),
             StartError::Unfit(_) => wire(ErrorCode::Refused, error).hint(OPEN_A_NEW_ONE),
             StartError::Unrecorded(error) => RpcError::from(error),

@@ -20,6 +20,7 @@ mod files;
 mod lock;
 mod logging;
 mod methods;
+mod question;
 mod ready;
 mod regular;
 mod reload;

@@ -44,6 +44,10 @@ id! {
     ApprovalId
 }
 id! {
+    /// The model's questions of one call, or its plan: a UUID of version 7, never used again.
+    QuestionId
+}
+id! {
     /// A task, `bash-1`, `bash-2` …, unique in its session and never used again.
     TaskId
 }

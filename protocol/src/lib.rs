@@ -16,12 +16,16 @@ pub mod hello;
 pub mod ids;
 pub mod location;
 pub mod outcome;
+pub mod plan;
 pub mod policy;
+pub mod question;
 pub mod rpc;
 pub mod session;
 pub mod signal;
+pub mod skill;
 pub mod status;
 pub mod task;
+pub mod todo;
 pub mod tools;
 
 pub use brattice_policy::config;
@@ -30,7 +34,7 @@ pub use brattice_policy::{
     Access, Approval, Grant, Layer, LayerName, LayerState, Mode, Network, Operation, Verdict,
 };
 pub use exit::DaemonExit;
-pub use ids::{ApprovalId, CallId, SessionId, TaskId};
+pub use ids::{ApprovalId, CallId, QuestionId, SessionId, TaskId};
 pub use rpc::{ErrorCode, Message, Notification, Request, RequestId, Response, RpcError};
 
 /// The protocol's version, told in `hello`.

@@ -70,6 +70,9 @@ pub struct OpenParams {
     /// A name for people, shown in listings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// Whether it only plans at first: until a plan is approved, or `session.update` says otherwise, its mode is `read-only`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub plan: bool,
     /// Settings of the toolset.
     #[serde(default, skip_serializing_if = "Options::is_empty")]
     pub options: Options,
@@ -82,6 +85,9 @@ pub struct Options {
     /// Tools that are not declared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disable: Vec<String>,
+    /// Folders of skills, which come before all others: absolute, or relative to the working directory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skills: Vec<String>,
     /// Whether repeated calls are told; the toolset decides unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loop_detector: Option<bool>,
@@ -112,8 +118,11 @@ pub struct Session {
     pub workspace: String,
     /// Where relative paths start.
     pub cwd: String,
-    /// The mode of commands that start from now on.
+    /// The mode of commands that start from now on; while it plans, `read-only`.
     pub mode: Mode,
+    /// Whether it only plans.
+    #[serde(default)]
+    pub plan: bool,
     /// The toolset.
     pub toolset: ToolsetName,
     /// The network setting.
@@ -142,6 +151,9 @@ pub struct UpdateParams {
     /// Whether its calls may ask a person, from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
+    /// Whether it only plans, from now on; running commands go on as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<bool>,
 }
 
 /// The result of `session.turn`: the counters of the turn that ends.
@@ -172,8 +184,11 @@ pub struct SessionSummary {
     pub label: Option<String>,
     /// The canonical workspace.
     pub workspace: String,
-    /// The mode.
+    /// The mode of commands that start from now on; while it plans, `read-only`.
     pub mode: Mode,
+    /// Whether it only plans.
+    #[serde(default)]
+    pub plan: bool,
     /// The toolset.
     pub toolset: ToolsetName,
     /// The network setting.

@@ -29,6 +29,10 @@ pub struct ListParams {
     /// The declarations' shape; MCP's unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<ToolFormat>,
+    /// Also what the session's state withholds at the moment: `exit_plan_mode` outside of plan mode, questions where nobody
+    /// can answer. It can be called in any state, and then says what is missing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub withheld: bool,
 }
 
 /// The result of `tools.list`. Each entry has the shape that was asked for; in MCP's it is a [`Tool`].

@@ -213,7 +213,7 @@ at least 24x6, pleas
     terminal.tmux(&["resize-window", "-t", "0", "-x", "160", "-y", "10"]);
     terminal.shows("1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40");
     terminal.press(&["?"]);
-    terminal.shows("What waits for an answer");
+    terminal.shows("An approval that waits");
     drop(terminal);
     world.finish();
 }

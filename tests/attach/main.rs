@@ -6,6 +6,7 @@ mod daemon;
 mod hostile;
 mod lists;
 mod output;
+mod questions;
 mod restored;
 mod terminal;
 

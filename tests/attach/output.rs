@@ -77,9 +77,9 @@ fn a_command_that_prints_without_end_holds_up_nothing() {
     let terminal = attached(&world);
     terminal.shows("│again and again\n");
     terminal.press(&["?"]);
-    terminal.shows("What waits for an answer");
+    terminal.shows("An approval that waits");
     terminal.press(&["Escape"]);
-    terminal.hides("What waits for an answer");
+    terminal.hides("An approval that waits");
     terminal.press(&["x"]);
     terminal.shows("Stop it?");
     terminal.press(&["Enter"]);

@@ -23,6 +23,7 @@
 
 mod binaries;
 mod daemon;
+mod inquiry;
 mod native;
 mod operator;
 mod process;
@@ -37,6 +38,7 @@ mod world;
 
 pub use binaries::{brattice, bratticed};
 pub use daemon::Daemon;
+pub use inquiry::{Answerer, AskedPlan, AskedQuestions, chosen};
 pub use native::Native;
 pub use operator::{Operator, Question};
 pub use process::Process;

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use brattice_client::{Approvals, Client, ClientError, ConnectOptions, Notice, Notifications};
+use brattice_client::{
+    Approvals, Client, ClientError, ConnectOptions, Inquiry, Notice, Notifications, Questions,
+};
 use brattice_protocol::RpcError;
 use brattice_protocol::hello::Watch;
 use brattice_protocol::session::Session as Opened;
@@ -15,6 +17,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use crate::inquiry::{AskedPlan, AskedQuestions};
 use crate::operator::Question;
 use crate::reply::Reply;
 use crate::until::PATIENCE;
@@ -35,6 +38,7 @@ pub struct Opening {
     params: Map<String, Value>,
     watch: Vec<Watch>,
     answers: bool,
+    judges: bool,
 }
 
 impl Opening {
@@ -48,7 +52,14 @@ impl Opening {
     }
 
     fn by(method: &'static str, socket: PathBuf) -> Opening {
-        Opening { socket, method, params: Map::new(), watch: Vec::new(), answers: false }
+        Opening {
+            socket,
+            method,
+            params: Map::new(),
+            watch: Vec::new(),
+            answers: false,
+            judges: false,
+        }
     }
 
     /// Sets a parameter of the request.
@@ -69,6 +80,13 @@ impl Opening {
     #[must_use]
     pub fn answering(mut self) -> Self {
         self.answers = true;
+        self
+    }
+
+    /// Declares that its client puts questions and plans to a person: see [`Session::asked`] and [`Session::planned`].
+    #[must_use]
+    pub fn judging(mut self) -> Self {
+        self.judges = true;
         self
     }
 
@@ -94,12 +112,14 @@ impl Opening {
             let options = ConnectOptions::new("brattice-tests", env!("CARGO_PKG_VERSION"))
                 .watching(self.watch);
             let options = if self.answers { options.answering_approvals() } else { options };
+            let options = if self.judges { options.answering_questions() } else { options };
             let client =
                 Client::connect(&self.socket, options).await.expect("the daemon welcomes a client");
             let notifications = RefCell::new(client.notifications());
             let questions = RefCell::new(client.approvals());
+            let inquiries = RefCell::new(client.questions());
             match client.request(self.method, &self.params).await {
-                Ok(opened) => Ok(Session { client, notifications, questions, opened }),
+                Ok(opened) => Ok(Session { client, notifications, questions, inquiries, opened }),
                 Err(error) => Err(answered(error)),
             }
         })
@@ -111,6 +131,7 @@ pub struct Session {
     client: Client,
     notifications: RefCell<Notifications>,
     questions: RefCell<Option<Approvals>>,
+    inquiries: RefCell<Option<Questions>>,
     opened: Opened,
 }
 
@@ -238,6 +259,53 @@ impl Session {
         let questions = questions.as_mut().expect("its client answers");
         let next = RUNTIME.block_on(async { timeout(PATIENCE, questions.next()).await });
         Question(next.expect("waited in vain for a question").expect("the connection goes on"))
+    }
+
+    /// The next questions of the model that the daemon asks this client.
+    ///
+    /// # Panics
+    /// When none come.
+    #[track_caller]
+    pub fn asked(&self) -> AskedQuestions {
+        match self.inquiry() {
+            Inquiry::Questions(asked) => AskedQuestions(asked),
+            Inquiry::Plan(asked) => panic!("a plan: {asked:?}"),
+        }
+    }
+
+    /// The next plan that the daemon shows this client.
+    ///
+    /// # Panics
+    /// When none comes.
+    #[track_caller]
+    pub fn planned(&self) -> AskedPlan {
+        match self.inquiry() {
+            Inquiry::Plan(asked) => AskedPlan(asked),
+            Inquiry::Questions(asked) => panic!("questions: {asked:?}"),
+        }
+    }
+
+    #[track_caller]
+    fn inquiry(&self) -> Inquiry {
+        let mut inquiries = self.inquiries.borrow_mut();
+        let inquiries = inquiries.as_mut().expect("its client judges");
+        let next = RUNTIME.block_on(async { timeout(PATIENCE, inquiries.next()).await });
+        next.expect("waited in vain for an inquiry").expect("the connection goes on")
+    }
+
+    /// Asserts that nobody was asked by this client by the time the daemon answers something else.
+    ///
+    /// # Panics
+    /// When somebody was.
+    #[track_caller]
+    pub fn is_asked_no_question(&self) {
+        self.request("task.list", json!({})).expect("tasks are listed");
+        let mut inquiries = self.inquiries.borrow_mut();
+        let inquiries = inquiries.as_mut().expect("its client judges");
+        let next = RUNTIME.block_on(async { timeout(Duration::ZERO, inquiries.next()).await });
+        if let Ok(inquiry) = next {
+            panic!("asked: {inquiry:?}");
+        }
     }
 
     /// Asserts that the daemon has asked this client nothing by the time it answers something else.

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::binaries;
 use crate::daemon::Daemon;
+use crate::inquiry::Answerer;
 use crate::native::Native;
 use crate::operator::Operator;
 use crate::process::Process;
@@ -256,6 +257,11 @@ impl World {
     pub fn supervisor(&self, session: &str) -> Process {
         let found = self.supervisors().into_iter().find(|found| found.session == session);
         found.unwrap_or_else(|| panic!("no supervisor of {session} lives")).process
+    }
+
+    /// An operator who is there to answer questions and to judge plans.
+    pub fn answerer(&self) -> Answerer {
+        Answerer::attach(&self.control())
     }
 
     /// An operator who is there to answer approvals.

@@ -1,5 +1,5 @@
 //! Imports run one way: `policy` imports nothing of ours, `protocol` imports it, `client` imports `protocol`, the
-//! daemon imports `policy`, `protocol` and the engines `files` and `search`, the tests drive the client. All but client, daemon
+//! daemon imports `policy`, `protocol` and the engines `files`, `search` and `skills`, the tests drive the client. All but client, daemon
 //! and tests know no runtime.
 
 use toml::Table;
@@ -7,18 +7,19 @@ use toml::Table;
 use crate::sources::{self, Kind, Source};
 
 /// A package, and the packages of ours that it may name.
-const ALLOWED: [(&str, &[&str]); 7] = [
+const ALLOWED: [(&str, &[&str]); 8] = [
     ("policy", &[]),
     ("search", &[]),
     ("files", &[]),
+    ("skills", &[]),
     ("protocol", &["policy"]),
     ("client", &["protocol"]),
-    ("daemon", &["policy", "protocol", "files", "search"]),
+    ("daemon", &["policy", "protocol", "files", "search", "skills"]),
     ("tests", &["client", "protocol"]),
 ];
 
 /// Packages that must be usable without a runtime.
-const WITHOUT_TOKIO: [&str; 4] = ["policy", "protocol", "files", "search"];
+const WITHOUT_TOKIO: [&str; 5] = ["policy", "protocol", "files", "search", "skills"];
 
 fn may_import(package: &str, other: &str) -> bool {
     package == other

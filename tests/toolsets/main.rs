@@ -4,6 +4,7 @@
 
 mod editor;
 mod glrs;
+mod golden;
 mod loops;
 mod minimal;
 mod options;

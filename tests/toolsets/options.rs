@@ -15,11 +15,11 @@ fn an_option_that_a_toolset_lacks_is_refused_by_name() {
     };
     assert_eq!(
         refused("standard", json!({"tool_timeout_ms": 1000})),
-        "params.options.tool_timeout_ms: the toolset `standard` has no such option, only `disable`, `loop_detector`"
+        "params.options.tool_timeout_ms: the toolset `standard` has no such option, only `disable`, `skills`, `loop_detector`"
     );
     assert_eq!(
         refused("glrs", json!({"max_output": 10})),
-        "params.options.max_output: the toolset `glrs` has no such option, only `disable`, `loop_detector`, \
+        "params.options.max_output: the toolset `glrs` has no such option, only `disable`, `skills`, `loop_detector`, \
          `tool_timeout_ms`"
     );
     assert_eq!(
@@ -33,7 +33,7 @@ fn an_option_that_a_toolset_lacks_is_refused_by_name() {
 fn options_of_later_versions_are_refused_by_name() {
     let world = World::new();
     let mut wire = world.wire();
-    for name in ["ask", "edit_tools", "preview_lines", "skills"] {
+    for name in ["ask", "edit_tools", "preview_lines"] {
         let params = json!({
             "workspace": world.ws(), "toolset": "minimal", "options": {name: "auto"},
         });

@@ -179,8 +179,24 @@ fn declarations_have_the_shape_that_was_asked_for() {
     let without = world.session("workspace-write").with("options", disable).open();
     let tools = without.request("tools.list", json!({})).unwrap()["tools"].clone();
     let names: Vec<&Value> = tools.as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
-    let left = ["read", "write", "edit", "grep", "glob", "task_output", "task_list", "task_input"];
+    let left = [
+        "read",
+        "write",
+        "edit",
+        "grep",
+        "glob",
+        "task_output",
+        "task_list",
+        "task_input",
+        "todo_write",
+    ];
     assert_eq!(names, left);
+    let all = list(json!({"withheld": true}));
+    for name in ["ask_user_question", "exit_plan_mode"] {
+        let is_listed =
+            |tools: &Value| tools.as_array().unwrap().iter().any(|tool| tool["name"] == name);
+        assert_eq!((is_listed(&mcp), is_listed(&all)), (false, true), "{name}");
+    }
     without.run("echo x").is_refused().holds("bash");
     world.finish();
 }

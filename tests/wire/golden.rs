@@ -13,15 +13,21 @@ use brattice_protocol::events::{EventNotice, WatchParams, Watching};
 use brattice_protocol::files::{FileRead, FilesChanged, FilesRefused, Matches};
 use brattice_protocol::hello::{Hello, HelloParams};
 use brattice_protocol::outcome::CommandOutcome;
+use brattice_protocol::plan::{PlanAnswer, PlanRequest};
 use brattice_protocol::policy::{ExplainParams, Explanation, Policy, ShowParams};
+use brattice_protocol::question::{
+    QuestionAnswer, QuestionFacts, QuestionList, QuestionRequest, QuestionRespond, QuestionSettled,
+};
 use brattice_protocol::session::{
     OpenParams, Session, SessionParams, SessionSummary, Turn, UpdateParams,
 };
+use brattice_protocol::skill::SkillRead;
 use brattice_protocol::status::{DaemonStatus, Reloaded, ShutdownParams};
 use brattice_protocol::task::{
     Empty, InputParams, KillParams, Output, OutputParams, ResizeParams, StartParams, Started,
     TaskFinished, TaskListParams, TaskStarted, TaskSummary, WaitParams, Waited,
 };
+use brattice_protocol::todo::{TodoChanged, TodoCounts, TodoList};
 use brattice_protocol::tools::{
     CallFinished, CallOutput, CallParams, CallResult, CallStarted, CancelParams, ListParams,
     ToolList, ToolsChanged,
@@ -40,9 +46,11 @@ fn params(method: &str, value: Value) -> Result<Value, serde_json::Error> {
     match method {
         "hello" => through::<HelloParams>(value),
         "session.open" => through::<OpenParams>(value),
-        "session.resume" | "session.close" | "session.turn" => through::<SessionParams>(value),
+        "session.resume" | "session.close" | "session.turn" | "todo.list" => {
+            through::<SessionParams>(value)
+        }
         "session.update" => through::<UpdateParams>(value),
-        "session.list" | "daemon.status" | "daemon.reload" | "approval.list" => {
+        "session.list" | "daemon.status" | "daemon.reload" | "approval.list" | "question.list" => {
             through::<Empty>(value)
         }
         "tools.list" => through::<ListParams>(value),
@@ -63,6 +71,11 @@ fn params(method: &str, value: Value) -> Result<Value, serde_json::Error> {
         "approval.request" | "approval.pending" => through::<ApprovalRequest>(value),
         "approval.respond" => through::<RespondParams>(value),
         "approval.settled" => through::<ApprovalSettled>(value),
+        "question.request" | "question.pending" => through::<QuestionRequest>(value),
+        "question.respond" => through::<QuestionRespond>(value),
+        "question.settled" => through::<QuestionSettled>(value),
+        "plan.request" | "plan.pending" => through::<PlanRequest>(value),
+        "todo.changed" => through::<TodoChanged>(value),
         "tools.changed" => through::<ToolsChanged>(value),
         "events.watch" => through::<WatchParams>(value),
         "event" => through::<EventNotice>(value),
@@ -98,6 +111,11 @@ fn result(method: &str, value: Value) -> Result<Value, serde_json::Error> {
         "approval.request" => through::<ApprovalAnswer>(value),
         "approval.list" => through::<ApprovalList>(value),
         "approval.respond" => through::<ApprovalSettled>(value),
+        "question.request" => through::<QuestionAnswer>(value),
+        "question.list" => through::<QuestionList>(value),
+        "question.respond" => through::<QuestionSettled>(value),
+        "plan.request" => through::<PlanAnswer>(value),
+        "todo.list" => through::<TodoList>(value),
         "events.watch" => through::<Watching>(value),
         "daemon.status" => through::<DaemonStatus>(value),
         "daemon.reload" => through::<Reloaded>(value),
@@ -115,6 +133,12 @@ fn structured(facts: Value) -> Result<Value, serde_json::Error> {
         through::<FilesChanged>(facts.clone())
     } else if has("matches") {
         through::<Matches>(facts.clone())
+    } else if has("question") {
+        through::<QuestionFacts>(facts.clone())
+    } else if has("folder") {
+        through::<SkillRead>(facts.clone())
+    } else if has("in_progress") {
+        through::<TodoCounts>(facts.clone())
     } else if has("denials") {
         through::<FilesRefused>(facts.clone())
     } else {

@@ -54,6 +54,10 @@ pub(crate) enum Action {
     AllowAlways,
     /// Reject it.
     Reject,
+    /// Approve a plan.
+    Approve,
+    /// Answer questions.
+    Answer,
     /// Kill at once instead of asking first.
     Force,
     /// Start a daemon.
@@ -67,8 +71,16 @@ pub(crate) enum Context {
     List,
     /// Output.
     Output,
-    /// What waits for an answer.
+    /// An approval that waits for an answer.
     Asked,
+    /// Questions that do.
+    Questions,
+    /// A plan that does.
+    Plan,
+    /// The options of a question.
+    Options,
+    /// An answer in one's own words, below the options.
+    Own,
     /// A question whether something is really meant.
     Confirm,
     /// The same, of a kill.
@@ -99,11 +111,14 @@ enum Key {
     Code(KeyCode),
 }
 
-use Context::{Asked, Confirm, Down, Help, Kill, List, Output, Text};
+use Context::{
+    Asked, Confirm, Down, Help, Kill, List, Options, Output, Own, Plan, Questions, Text,
+};
 
-const LOOKING: &[Context] = &[List, Output, Asked, Down];
-const READING: &[Context] = &[List, Output, Asked, Help, Down];
-const ANYWHERE: &[Context] = &[List, Output, Asked, Confirm, Kill, Text, Help, Down];
+const LOOKING: &[Context] = &[List, Output, Asked, Questions, Plan, Down];
+const READING: &[Context] = &[List, Output, Asked, Questions, Plan, Help, Down];
+const ANYWHERE: &[Context] =
+    &[List, Output, Asked, Questions, Plan, Options, Own, Confirm, Kill, Text, Help, Down];
 
 macro_rules! bindings {
     ($($($key:expr),+ => $action:ident, $name:literal, $does:literal, $contexts:expr;)*) => {
@@ -122,6 +137,12 @@ const BINDINGS: &[Binding] = bindings![
     Key::Sign('y') => AllowOnce, "y", "allow once", &[Asked];
     Key::Sign('a') => AllowAlways, "a", "for the session", &[Asked];
     Key::Sign('n') => Reject, "n", "reject", &[Asked];
+    Key::Code(KeyCode::Enter) => Answer, "Enter", "answer", &[Questions];
+    Key::Sign('n') => Reject, "n", "no answer", &[Questions];
+    Key::Sign('y') => Approve, "y", "approve", &[Plan];
+    Key::Sign('n') => Reject, "n", "keep planning", &[Plan];
+    Key::Code(KeyCode::Enter) => Enter, "Enter", "choose, and on", &[Options];
+    Key::Code(KeyCode::Enter) => Enter, "Enter", "on", &[Own];
     Key::Code(KeyCode::Enter) => Enter, "Enter", "yes", &[Confirm, Kill];
     Key::Sign('f') => Force, "f", "yes, without grace", &[Kill];
     Key::Code(KeyCode::Enter) => Enter, "Enter", "send", &[Text];
@@ -131,10 +152,12 @@ const BINDINGS: &[Binding] = bindings![
     Key::Sign('x') => Stop, "x", "stop it", &[List, Output];
     Key::Sign('w') => Waiting, "w", "what waits", &[List, Output];
     Key::Code(KeyCode::Esc) => Back, "Esc", "back", ANYWHERE;
-    Key::Sign('?') => Help, "?", "help", &[List, Output, Asked, Down];
-    Key::Sign('q') => Quit, "q", "quit", &[List, Output, Asked, Help, Down];
+    Key::Sign('?') => Help, "?", "help", LOOKING;
+    Key::Sign('q') => Quit, "q", "quit", READING;
     Key::Code(KeyCode::Tab), Key::Code(KeyCode::Right), Key::Sign('l') => Next, "Tab", "next part", LOOKING;
     Key::Code(KeyCode::BackTab), Key::Code(KeyCode::Left), Key::Sign('h') => Previous, "Shift-Tab", "part before", LOOKING;
+    Key::Code(KeyCode::Up) => Up, "Up", "up", &[Options, Own];
+    Key::Code(KeyCode::Down) => Down, "Down", "down, to your own words", &[Options];
     Key::Code(KeyCode::Up), Key::Sign('k') => Up, "Up", "up", READING;
     Key::Code(KeyCode::Down), Key::Sign('j') => Down, "Down", "down", READING;
     Key::Code(KeyCode::PageUp), Key::Control('b') => PageUp, "PgUp", "a screen up", READING;
@@ -166,6 +189,26 @@ pub(crate) fn action(context: Context, key: KeyEvent) -> Option<Action> {
 pub(crate) fn told(context: Context) -> impl Iterator<Item = (&'static str, &'static str)> {
     let here = BINDINGS.iter().filter(move |binding| binding.contexts.contains(&context));
     here.map(|binding| (binding.name, binding.does))
+}
+
+/// All of them by where they are used, each once, as the help tells them.
+pub(crate) fn help() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
+    let has = |binding: &&Binding, context| binding.contexts.contains(&context);
+    let part = |wanted: &dyn Fn(&&Binding) -> bool| {
+        let bindings = BINDINGS.iter().filter(wanted);
+        bindings.map(|binding| (binding.name, binding.does)).collect()
+    };
+    let only = |context| part(&|binding| has(binding, context) && !has(binding, Output));
+    vec![
+        ("An approval that waits", only(Asked)),
+        ("Questions that wait", only(Questions)),
+        ("A plan that waits", only(Plan)),
+        (
+            "Sessions, tasks, output",
+            part(&|binding| (has(binding, List) || has(binding, Output)) && !has(binding, Asked)),
+        ),
+        ("Everywhere", part(&|binding| has(binding, Output) && has(binding, Asked))),
+    ]
 }
 
 /// What happens at the terminal.

@@ -130,6 +130,7 @@ impl View {
             Wish::Redraw => self.screen.resize(model.screen)?,
             Wish::ShowFirst => self.show_first(&model).await?,
             Wish::Respond(params) => self.watch.respond(params),
+            Wish::Reply(params) => self.watch.reply(params),
             Wish::Kill(params) => self.watch.kill(params),
             Wish::Start => self.watch.start(),
         }

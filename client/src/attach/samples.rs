@@ -25,6 +25,7 @@ pub(super) fn session(id: &str, running: usize) -> SessionSummary {
         toolset: ToolsetName::Standard,
         network: Network::Full,
         attached: true,
+        plan: false,
         lost: false,
         running,
         opened: NOW - 65_000,

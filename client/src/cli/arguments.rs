@@ -11,6 +11,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+use super::asked::{Answer, Approvals, Approve, Questions, Reject};
 use super::audit::Audit;
 use super::duration;
 use super::task::Task;
@@ -85,6 +86,16 @@ pub(crate) enum Command {
     Approve(Approve),
     /// Reject the command of an approval
     Reject(Reject),
+    /// List the model's questions and plans that wait for an answer
+    ///
+    /// Answer with `brattice answer ID`. A session declares its question tool only where somebody can answer: the session's own
+    /// client, or whoever follows with -f.
+    Questions(Questions),
+    /// Answer the questions of a call, or judge a plan
+    ///
+    /// Every question of the call takes an answer: an option, or your own words. Only --approve approves a plan, which ends the
+    /// session's plan mode; --keep-planning sends it back.
+    Answer(Answer),
     /// Show the policy in force and explain its verdicts
     #[command(subcommand)]
     Policy(Policy),
@@ -195,33 +206,6 @@ pub(crate) enum Session {
         /// The session's id, or the beginning of it
         id: String,
     },
-}
-
-/// `brattice approvals`
-#[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct Approvals {
-    /// Go on, and show what is asked and how it is settled; meanwhile calls may ask
-    #[arg(short, long)]
-    pub(crate) follow: bool,
-}
-
-/// `brattice approve`
-#[derive(Debug, Args)]
-pub(crate) struct Approve {
-    /// The approval's whole id
-    pub(crate) id: String,
-    /// Allow this exact command in this folder and mode for the rest of the session, without further questions
-    #[arg(long)]
-    pub(crate) session: bool,
-}
-
-/// `brattice reject`
-#[derive(Debug, Args)]
-pub(crate) struct Reject {
-    /// The approval's whole id
-    pub(crate) id: String,
-    /// Why; the model is told
-    pub(crate) reason: Option<String>,
 }
 
 /// `brattice policy`

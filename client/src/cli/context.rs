@@ -20,8 +20,12 @@ use super::terminal::{Format, Style};
 /// Who is there to be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asker {
-    /// Somebody at a terminal.
+    /// Somebody who answers whatever is asked.
     Person,
+    /// Somebody who answers approvals alone.
+    Approvals,
+    /// Somebody who answers questions and judges plans alone.
+    Questions,
     /// Nobody.
     Nobody,
 }
@@ -83,21 +87,24 @@ impl Context {
         }
     }
 
-    /// The same, of a program that puts approvals to a person.
+    /// The same, of a program at which somebody answers whatever is asked.
     pub(crate) async fn attending(&self) -> Result<Option<Client>, Failure> {
-        self.connect_if_there(identity().answering_approvals()).await
+        self.connect_if_there(identity().answering_approvals().answering_questions()).await
     }
 
-    /// A connection to the agents' socket, or the operators', of a program that may put approvals to a person.
+    /// A connection to the agents' socket, or the operators', of a program that may have somebody to ask.
     pub(crate) async fn asking(&self, role: Role, asker: Asker) -> Result<Client, Failure> {
         let socket = match role {
             Role::Client => &self.locations.socket,
             Role::Operator => &self.locations.control_socket,
         };
-        match asker {
-            Asker::Person => self.connect_as(socket, identity().answering_approvals()).await,
-            Asker::Nobody => self.connect(socket).await,
-        }
+        let who = match asker {
+            Asker::Person => identity().answering_approvals().answering_questions(),
+            Asker::Approvals => identity().answering_approvals(),
+            Asker::Questions => identity().answering_questions(),
+            Asker::Nobody => identity(),
+        };
+        self.connect_as(socket, who).await
     }
 
     async fn connect(&self, socket: &Path) -> Result<Client, Failure> {

@@ -82,6 +82,8 @@ pub(crate) enum Failure {
     UnknownTask { name: String, known: Vec<String> },
     #[error("{name} names several tasks: {}", listed(candidates))]
     AmbiguousTask { name: String, candidates: Vec<String> },
+    #[error("{said:?} names none of the questions {}", known.join(", "))]
+    Unaddressed { said: String, known: Vec<String> },
     #[error("the daemon, process {pid}, still runs after {seconds} s")]
     StillThere { pid: u32, seconds: u64 },
     #[error("attach shows a full screen, and {0}")]
@@ -131,6 +133,7 @@ impl Failure {
             Failure::AmbiguousTask { .. } => {
                 Some("name the task with its session, as they stand there")
             }
+            Failure::Unaddressed { .. } => Some("write it as QUESTION=ANSWER"),
             Failure::DaemonGone(_) => Some("`brattice task list` shows what still runs"),
             Failure::DoubtfulInput => Some("run the command again if it matters"),
             Failure::Arguments { .. } => {

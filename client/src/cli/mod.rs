@@ -6,6 +6,7 @@
 //! ```
 
 pub(crate) mod arguments;
+pub(crate) mod asked;
 pub(crate) mod audit;
 pub(crate) mod confinement;
 pub(crate) mod context;

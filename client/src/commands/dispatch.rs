@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use super::{
-    approval, audit, call, completions, daemon, doctor, man, policy, run, session, task, tools,
+    approval, audit, call, completions, daemon, doctor, man, policy, question, run, session, task,
+    tools,
 };
 use crate::attach::attach;
 use crate::cli::arguments::{Arguments, Command};
@@ -22,6 +23,8 @@ pub(crate) async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Approvals(approvals) => approval::approvals(&context()?, approvals).await,
         Command::Approve(approve) => approval::approve(&context()?, approve).await,
         Command::Reject(reject) => approval::reject(&context()?, reject).await,
+        Command::Questions(questions) => question::list(&context()?, questions).await,
+        Command::Answer(answer) => question::answer(&context()?, answer).await,
         Command::Policy(policy) => policy::policy(&context()?, policy).await,
         Command::Audit(audit) => audit::audit(&context()?, audit),
         Command::Doctor => doctor::doctor(&context()?).await,

@@ -33,8 +33,8 @@ fn write(command: &Command, folder: &Path, written: &mut Vec<String>) -> Result<
     let made = page(command).and_then(|page| File::create(&path)?.write_all(&page));
     made.map_err(|source| Failure::Write { path, source })?;
     written.push(name);
-    let below = command.get_subcommands().filter(|below| !below.is_hide_set());
-    below.map(|below| write(below, folder, written)).collect()
+    let mut below = command.get_subcommands().filter(|below| !below.is_hide_set());
+    below.try_for_each(|below| write(below, folder, written))
 }
 
 fn page(command: &Command) -> io::Result<Vec<u8>> {

@@ -15,6 +15,7 @@ mod follow;
 pub(crate) mod interrupt;
 mod man;
 mod policy;
+pub(crate) mod question;
 mod run;
 pub(crate) mod session;
 pub(crate) mod sessions;

@@ -83,6 +83,7 @@ pub(super) mod tests {
             label: None,
             workspace: "/w".into(),
             mode: Mode::WorkspaceWrite,
+            plan: false,
             toolset: ToolsetName::Standard,
             network: Network::Full,
             attached: false,

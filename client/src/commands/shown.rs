@@ -17,6 +17,9 @@ const INDENT: &str = "  ";
 /// Arguments that say what a call is about, the first that is there.
 const SUBJECTS: [&str; 4] = ["command", "file_path", "pattern", "task_id"];
 
+/// The tools for skills. What they answer is for the model: people chose or wrote it.
+const SKILLS: [&str; 3] = ["skill", "activate_skill", "read_skill"];
+
 /// Where a result goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
@@ -26,6 +29,10 @@ enum Place {
 
 /// The line that goes before a call: the tool and, where it has one, its subject.
 pub(super) fn title(tool: &str, arguments: &Map<String, Value>) -> String {
+    if SKILLS.contains(&tool) {
+        let name = arguments.get("name").and_then(Value::as_str).unwrap_or_default();
+        return format!("📖 {tool}: {name}");
+    }
     let subject = SUBJECTS.iter().find_map(|name| arguments.get(*name).and_then(Value::as_str));
     match subject.map(str::to_owned).or_else(|| paths(arguments)) {
         Some(subject) => format!("🛠️ {tool}: {subject}"),
@@ -46,7 +53,10 @@ pub(super) fn whole(style: Style, tool: &str, result: &CallResult) -> String {
         true => Place::Terminal,
         false => Place::Elsewhere,
     };
-    put(place, style, tool, &result.text())
+    match place {
+        Place::Terminal if SKILLS.contains(&tool) && !result.is_error => String::new(),
+        Place::Terminal | Place::Elsewhere => put(place, style, tool, &result.text()),
+    }
 }
 
 fn put(place: Place, style: Style, tool: &str, text: &str) -> String {
@@ -95,6 +105,7 @@ mod tests {
             "🛠️ edit: a, b"
         );
         assert_eq!(title_of("bash", json!({})), "🛠️ bash");
+        assert_eq!(title_of("read_skill", json!({"name": "deploy"})), "📖 read_skill: deploy");
     }
 
     #[test]

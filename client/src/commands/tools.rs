@@ -18,7 +18,7 @@ pub(crate) async fn tools(context: &Context, arguments: Tools) -> Result<ExitCod
     let params = OpenParams { toolset, ..confinement.open_params("brattice tools")? };
     let client = context.agent().await?;
     let declared = in_session(&client, &params, async |session, interrupts| {
-        let params = ListParams { session: session.session.clone(), format };
+        let params = ListParams { session: session.session.clone(), format, withheld: true };
         interrupts.guard(client.tools_list(&params)).await
     })
     .await?;

@@ -215,11 +215,11 @@ fn a_connection_is_lost_with_its_daemon_and_not_with_a_refusal() {
 #[tokio::test]
 async fn a_question_is_declined() {
     let (_folder, _client, mut daemon) = connected().await;
-    daemon.say(r#"{"jsonrpc":"2.0","id":"q","method":"question.request"}"#).await;
+    daemon.say(r#"{"jsonrpc":"2.0","id":"q","method":"dialog.request"}"#).await;
     match daemon.message().await {
         Message::Response(Response { outcome: Err(error), .. }) => {
             assert_eq!(error.code, RpcError::METHOD_NOT_FOUND);
-            assert_eq!(error.message, "this client answers no question.request");
+            assert_eq!(error.message, "this client answers no dialog.request");
         }
         other => panic!("expected a refusal, got {other:?}"),
     }

@@ -3,4 +3,5 @@
 mod approvals;
 mod connection;
 mod peer;
+mod questions;
 mod start;

@@ -32,7 +32,7 @@ pub(crate) struct Question {
     /// What it is about.
     pub(crate) subject: Subject,
     /// The tool's name.
-    pub(crate) tool: &'static str,
+    pub(crate) tool: String,
     /// The call in one line.
     pub(crate) title: String,
     /// Why it is asked.
@@ -141,6 +141,10 @@ pub(crate) async fn ask(
     if session.latitude().approval == Asking::Never {
         desk.end(&request.id, Ending::Silenced, Actor::Daemon);
     }
+    // The same with plan mode.
+    if session.planning().is_on() && subject.to > Mode::ReadOnly {
+        desk.end(&request.id, Ending::Planning, Actor::Daemon);
+    }
     // Dropped at the end, it waits for no answer any more.
     let mut asking = JoinSet::new();
     for client in clients {
@@ -182,7 +186,7 @@ fn request(
         id: ApprovalId::new(uuid::Uuid::now_v7().to_string()),
         session: session.id().clone(),
         call: call.clone(),
-        tool: tool.to_owned(),
+        tool,
         title,
         kind: "execute".to_owned(),
         command: Some(subject.command),
@@ -293,6 +297,7 @@ fn conclude(
         Some(Ending::Withdrawn) => NotAllowed::Withdrawn,
         Some(Ending::Closed) => NotAllowed::Closed,
         Some(Ending::Silenced) => NotAllowed::Silenced,
+        Some(Ending::Planning) => NotAllowed::Planning,
     })
 }
 

@@ -165,12 +165,12 @@ impl Desk {
         }
     }
 
-    /// Nobody is to be asked in this session any more.
-    pub(crate) fn silence(&self, session: &SessionId, by: Actor) {
+    /// All that is open of this session ends.
+    pub(crate) fn end_all(&self, session: &SessionId, ending: Ending, by: Actor) {
         let mut open = self.open();
         while let Some(index) = open.cases.iter().position(|case| case.request.session == *session)
         {
-            open.end(index, Ending::Silenced, by);
+            open.end(index, ending, by);
         }
     }
 

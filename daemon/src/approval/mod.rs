@@ -30,5 +30,5 @@ pub(crate) use ask::{Permit, Question, Why, ask, remembered};
 pub(crate) use desk::{Desk, RespondError};
 pub(crate) use memory::Memory;
 pub(crate) use refusal::NotAllowed;
-pub(crate) use state::{Choices, ClaimRefused};
+pub(crate) use state::{Choices, ClaimRefused, Ending};
 pub(crate) use subject::{Folder, Subject};

@@ -64,6 +64,9 @@ pub(crate) enum NotAllowed {
     /// Approvals were switched off meanwhile.
     #[error("approval prompts were disabled before the approval was answered; nothing ran")]
     Silenced,
+    /// Plan mode came on meanwhile.
+    #[error("plan mode began before the approval was answered; nothing ran")]
+    Planning,
 }
 
 impl NotAllowed {
@@ -81,7 +84,8 @@ impl NotAllowed {
             | NotAllowed::Deserted
             | NotAllowed::Expired(_)
             | NotAllowed::Withdrawn
-            | NotAllowed::Silenced => false,
+            | NotAllowed::Silenced
+            | NotAllowed::Planning => false,
         }
     }
 }

@@ -36,6 +36,8 @@ pub(crate) enum Ending {
     Closed,
     /// Nobody is to be asked any more.
     Silenced,
+    /// The session only plans from now on.
+    Planning,
 }
 
 impl Ending {
@@ -43,7 +45,9 @@ impl Ending {
         match self {
             Ending::Dismissed | Ending::Deserted => ApprovalOutcome::Cancelled,
             Ending::Expired => ApprovalOutcome::Expired,
-            Ending::Withdrawn | Ending::Closed | Ending::Silenced => ApprovalOutcome::Withdrawn,
+            Ending::Withdrawn | Ending::Closed | Ending::Silenced | Ending::Planning => {
+                ApprovalOutcome::Withdrawn
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ use brattice_files::{
     Apply, Edited, Expected, Fault, FileEdits, FileFault, Reading, Recovery, Window, Written,
 };
 use brattice_search::{GlobQuery, GrepQuery, Listed, QueryError};
+use brattice_skills::{Catalogue, Root, SkillError, SkillText};
 use serde::{Deserialize, Serialize};
 
 /// Daemon to worker.
@@ -74,6 +75,18 @@ pub(crate) enum Request {
     Grep(GrepQuery),
     /// Search for files.
     Glob(GlobQuery),
+    /// List the skills of these roots.
+    Skills {
+        /// The roots, the first claim first.
+        roots: Vec<Root>,
+    },
+    /// Read one of them.
+    Skill {
+        /// The roots.
+        roots: Vec<Root>,
+        /// Its name.
+        name: String,
+    },
 }
 
 /// What came of it.
@@ -93,6 +106,10 @@ pub(crate) enum Answer {
     Grepped(Result<brattice_search::Found, QueryFault>),
     /// Of [`Request::Glob`].
     Listed(Result<Listed, QueryFault>),
+    /// Of [`Request::Skills`].
+    Skills(Catalogue),
+    /// Of [`Request::Skill`].
+    Skill(Result<Box<SkillText>, SkillError>),
     /// The engine failed in a way that it should not; the worker goes on.
     Broken,
 }

@@ -18,6 +18,7 @@ use brattice_files::{
 };
 use brattice_policy::sys::signal;
 use brattice_search as search;
+use brattice_skills as skills;
 use rustix::fs::{Access, AtFlags, CWD};
 
 use super::frame;
@@ -168,6 +169,8 @@ fn answer(request: Request, flags: &Flags) -> Answer {
         Request::Glob(query) => {
             Answer::Listed(search::glob(&query, &flags.search).map_err(QueryFault::from))
         }
+        Request::Skills { roots } => Answer::Skills(skills::list(&roots)),
+        Request::Skill { roots, name } => Answer::Skill(skills::read(&roots, &name).map(Box::new)),
     }
 }
 

@@ -1,8 +1,7 @@
 //! The methods of the wire: from a name and parameters to an answer. A file a family, named as in the protocol.
 //!
 //! ```text
-//!  server::Handler ─► Methods::call ─► dispatch by name ─► session │ tools │ task │ policy │ approval │ audit │ daemon
-//!  server::Handler ─► Methods::call ─► dispatch by name ─► session │ tools │ task │ policy │ audit │ events │ daemon
+//!  server::Handler ─► Methods::call ─► dispatch by name ─► session │ tools │ task │ policy │ approval │ question │ audit │ events │ daemon
 //!                                        │                                  │
 //!                                        └─ of the control socket only      └─► Registry, Session
 //! ```
@@ -17,6 +16,7 @@ mod daemon;
 mod events;
 mod hello;
 mod policy;
+mod question;
 mod session;
 mod task;
 mod tools;
@@ -42,7 +42,7 @@ use crate::server::{
 use crate::session::{Registry, Session, Stages};
 use crate::workers::Workers;
 
-/// Families of methods that only an operator may call. Some come with a later version; an agent is refused them all.
+/// Families of methods that only an operator may call.
 const CONTROL_ONLY: [&str; 5] = ["approval.", "audit.", "daemon.", "events.", "question."];
 
 /// What the methods work on.
@@ -112,7 +112,7 @@ impl Methods {
             "session.turn" => Body::of(&self.turn(from, read(params)?)?),
             "session.close" => Body::of(&self.close(from, read(params)?).await?),
             "session.list" => Body::of(&self.list(from, read(params)?)),
-            "tools.list" => Body::of(&self.tools_list(from, read(params)?)?),
+            "tools.list" => Body::of(&self.tools_list(from, read(params)?).await?),
             "tools.call" => self.tools_call(from, read(params)?).await,
             "tools.cancel" => Body::of(&self.tools_cancel(from, read(params)?)?),
             "task.start" => Body::of(&self.task_start(from, read(params)?).await?),
@@ -124,6 +124,9 @@ impl Methods {
             "task.input" => Body::of(&self.task_input(from, read(params)?).await?),
             "policy.show" => Body::of(&self.policy_show(from, read(params)?).await?),
             "policy.explain" => Body::of(&self.policy_explain(from, read(params)?).await?),
+            "question.list" => Body::of(&self.question_list(read(params)?)),
+            "question.respond" => Body::of(&self.question_respond(from, read(params)?)?),
+            "todo.list" => Body::of(&self.todo_list(from, read(params)?)?),
             "approval.list" => Body::of(&self.approval_list(read(params)?)),
             "approval.respond" => Body::of(&self.approval_respond(from, read(params)?)?),
             "audit.tail" => Body::of(&self.audit_tail(read(params)?).await?),
@@ -140,7 +143,7 @@ impl Handler for Methods {
     fn hello(&self, from: &Arc<Connection>) -> (Peer, LayerReport) {
         let connections = self.connections.fetch_add(1, Ordering::Relaxed) + 1;
         tracing::debug!(connection = %from.id(), connections, "a client said hello");
-        self.registry.desk().attach(from);
+        self.registry.attach(from);
         hello::answer()
     }
 
@@ -162,7 +165,7 @@ impl Handler for Methods {
         self.connections.fetch_sub(1, Ordering::Relaxed);
         self.watchers.remove(&from.id());
         self.registry.release(from.id());
-        self.registry.desk().leave(from.id());
+        self.registry.leave(from.id());
     }
 }
 

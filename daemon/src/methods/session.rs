@@ -10,7 +10,7 @@ use brattice_protocol::task::Empty;
 
 use super::{Methods, NoParams};
 use crate::server::{Connection, check_opening};
-use crate::session::Changes;
+use crate::session::{Changes, Planning};
 
 impl Methods {
     pub(super) async fn open(
@@ -37,8 +37,8 @@ impl Methods {
         params: UpdateParams,
     ) -> Result<Session, RpcError> {
         let session = self.session(&params.session, from)?;
-        let UpdateParams { session: _, mode, approval } = params;
-        let changes = Changes { mode, approval };
+        let UpdateParams { session: _, mode, approval, plan } = params;
+        let changes = Changes { mode, approval, planning: plan.map(Planning::of) };
         if changes != Changes::default() {
             session.update(changes, from.role().into()).await?;
         }

@@ -9,17 +9,22 @@ use serde_json::Value;
 
 use super::Methods;
 use crate::server::{Body, Connection};
-use crate::toolset::{declarations, format};
+use crate::toolset::{Offers, declarations, format};
 
 impl Methods {
-    pub(super) fn tools_list(
+    pub(super) async fn tools_list(
         &self,
         from: &Arc<Connection>,
         params: ListParams,
     ) -> Result<ToolList, RpcError> {
         let session = self.session(&params.session, from)?;
         let shape = params.format.unwrap_or_default();
-        let declared = declarations(session.tools());
+        let skills = session.find_skills().await;
+        let tools = session.tools().with_skills(&skills);
+        let declared = declarations(match params.withheld {
+            true => tools.with_offers(Offers::ALL),
+            false => tools,
+        });
         Ok(ToolList { tools: declared.iter().map(|tool| format(tool, shape)).collect() })
     }
 

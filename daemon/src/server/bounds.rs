@@ -15,6 +15,9 @@ const MAX_WRITABLE: usize = 64;
 /// Tools that a session can be opened without.
 const MAX_DISABLED: usize = 64;
 
+/// Folders of skills of a session.
+const MAX_SKILLS: usize = 16;
+
 /// Checks a name for people.
 pub(super) fn check_name(field: &str, name: &str) -> Result<(), RpcError> {
     match name.chars().count() {
@@ -55,6 +58,11 @@ pub(crate) fn check_opening(params: &OpenParams) -> Result<(), RpcError> {
     check_count("params.options.disable", "tools", disabled.len(), MAX_DISABLED)?;
     for (number, name) in disabled.iter().enumerate() {
         check_name(&format!("params.options.disable[{number}]"), name)?;
+    }
+    let skills = &params.options.skills;
+    check_count("params.options.skills", "folders", skills.len(), MAX_SKILLS)?;
+    for (number, path) in skills.iter().enumerate() {
+        check_path(&format!("params.options.skills[{number}]"), path)?;
     }
     Ok(())
 }
@@ -97,6 +105,10 @@ mod tests {
         assert_eq!(
             fault(|params| params.writable = vec!["/a".to_owned(), path.clone()]),
             too_long("params.writable[1]")
+        );
+        assert_eq!(
+            fault(options(Options { skills: vec![path.clone()], ..Options::default() })),
+            too_long("params.options.skills[0]")
         );
         assert_eq!(
             fault(options(Options { dsh_home: Some(path.clone()), ..Options::default() })),

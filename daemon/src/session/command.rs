@@ -81,6 +81,12 @@ pub(crate) enum StartError {
         /// The widest that there is now.
         ceiling: Mode,
     },
+    /// The session only plans.
+    #[error("plan mode is on: nothing is done in {to} mode before the plan is approved")]
+    Planning {
+        /// The mode that it was to have.
+        to: Mode,
+    },
     /// That it starts cannot be written down.
     #[error(transparent)]
     Unrecorded(#[from] AuditError),

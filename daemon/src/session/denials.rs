@@ -169,9 +169,10 @@ impl Session {
         if needed <= mode {
             return None;
         }
-        let Latitude { ceiling, approval, .. } = self.latitude();
+        let Latitude { ceiling, approval, planning, .. } = self.latitude();
         Some(match approval {
             _ if needed > ceiling => Escalation::Final(Refusal::Ceiling),
+            _ if planning.is_on() => Escalation::Final(Refusal::PlanMode),
             Approval::Never => Escalation::Final(Refusal::Disabled),
             Approval::Ask => ask(needed),
         })

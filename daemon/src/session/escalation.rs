@@ -8,14 +8,18 @@ use std::time::Duration;
 use brattice_policy::{Approval, Escalation, LeftoverRule, Mode, Profile};
 use brattice_protocol::CallId;
 use brattice_protocol::audit::{Actor, Event};
+use brattice_protocol::hello::Answers;
 
 use super::ceiling::Bounds;
 use super::command::{Authority, StartError, UpdateError};
 use super::denials::DenialStore;
 use super::layers;
-use super::session::{Intake, Session, Standing};
-use crate::approval::{ClaimRefused, Desk, Folder, Memory, Subject};
+use super::planning::Planning;
+use super::session::{Intake, Session};
+use super::standing::Standing;
+use crate::approval::{ClaimRefused, Desk, Ending, Folder, Memory, Subject};
 use crate::exec::spec::Program;
+use crate::question;
 use crate::toolset::EscalationOffer;
 use crate::workers::Lane;
 
@@ -28,6 +32,8 @@ pub(crate) struct Latitude {
     pub(crate) ceiling: Mode,
     /// Whether a person may be asked.
     pub(crate) approval: Approval,
+    /// Whether it only plans: then nothing wider may be asked for, whatever the rest says.
+    pub(crate) planning: Planning,
     /// What an escalation needs before.
     pub(crate) rule: Escalation,
 }
@@ -49,13 +55,16 @@ pub(crate) struct Changes {
     pub(crate) mode: Option<Mode>,
     /// Whether its calls may ask a person.
     pub(crate) approval: Option<Approval>,
+    /// Whether it only plans.
+    pub(crate) planning: Option<Planning>,
 }
 
 impl Session {
     /// What its calls may ask for.
     pub(crate) fn latitude(&self) -> Latitude {
         let (mode, ceiling) = (self.bounded().mode, self.ceiling().mode);
-        Latitude { mode, ceiling, approval: self.approval(), rule: self.setup.escalation }
+        let (approval, planning) = (self.approval(), self.planning());
+        Latitude { mode, ceiling, approval, planning, rule: self.setup.escalation }
     }
 
     /// How long a person has to answer.
@@ -92,26 +101,30 @@ impl Session {
         let before = self.standing().clone();
         let mode = changes.mode.unwrap_or(before.mode);
         let approval = changes.approval.unwrap_or(before.approval);
-        let layers = match changes.mode {
-            None => before.layers,
-            Some(mode) => {
+        let planning = changes.planning.unwrap_or(before.planning);
+        let effective = planning.narrow(mode);
+        let layers = match changes.mode.is_some() || effective != before.effective() {
+            false => before.layers,
+            true => {
                 let lost = || UpdateError::Lost(self.id().clone());
                 let supervisor = self.supervisor().await.map_err(UpdateError::Supervisor)?;
-                let profile = self.setup.profile.with_mode(mode);
+                let profile = self.setup.profile.with_mode(effective);
                 Arc::new(layers::set_up(&supervisor, &profile).await.map_err(|_gone| lost())?)
             }
         };
+        let standing = Standing { mode, planning, layers, approval };
         let session = self.id().clone();
         let _saving = self.saving.lock().await;
         if self.intake() == Intake::Closing {
             return Err(UpdateError::Closing(session));
         }
-        let event = Event::SessionUpdated { session, by, mode, approval: changes.approval };
+        let plan = changes.planning.map(Planning::is_on);
+        let event = Event::SessionUpdated { session, by, mode, approval: changes.approval, plan };
         self.audit().record_before(&event)?;
-        let (saved, path) = (self.setup.saved(mode, approval), self.setup.folder.path().to_owned());
+        let (saved, path) = (self.setup.saved(&standing), self.setup.folder.path().to_owned());
         let writing = self.shared.workers.run(Lane::State, move || saved.write(&path)).await;
         writing.map_err(io::Error::other).and_then(|saved| saved).map_err(UpdateError::Save)?;
-        *self.standing() = Standing { mode, layers, approval };
+        *self.standing() = standing;
         self.answers().forget_rejections();
         self.heed(latitude, by);
         Ok(())
@@ -120,10 +133,16 @@ impl Session {
     /// Whether its calls may ask has changed, maybe, since it was this: what is open and what is declared follows.
     pub(super) fn heed(&self, before: Latitude, by: Actor) {
         let now = self.latitude();
-        if now.approval == Approval::Never {
-            self.desk().silence(self.id(), by);
+        if now.planning.is_on() {
+            self.desk().end_all(self.id(), Ending::Planning, by);
         }
-        if now.offered() != before.offered() {
+        if !now.planning.is_on() {
+            self.questions().end_all(self.id(), Answers::Plan, (question::Ending::Over, by));
+        }
+        if now.approval == Approval::Never {
+            self.desk().end_all(self.id(), Ending::Silenced, by);
+        }
+        if now.offered() != before.offered() || now.planning != before.planning {
             self.tools_changed();
         }
     }
@@ -153,6 +172,7 @@ impl Session {
         let folder = self.look(cwd).await;
         let folder = folder.map_err(|_gone| StartError::NotPermitted(ClaimRefused::Other))?;
         let (from, ceiling) = (self.bounded().mode, self.ceiling().mode);
+        self.admit_mode(to)?;
         if to > ceiling {
             return Err(StartError::BeyondCeiling { to, ceiling });
         }

@@ -139,6 +139,7 @@ impl Session {
         mode: Mode,
         request: Request,
     ) -> Result<Answer, FilesError> {
+        self.admit_mode(mode)?;
         // A start is not given up half-way: its task would run without anybody who knows it.
         let session = self.clone();
         let worker = tokio::spawn(async move { session.file_worker(mode).await });

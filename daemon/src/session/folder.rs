@@ -5,6 +5,7 @@
 //!   session.json   what it was opened with, the daemon's (`saved`); `closed` once its closing has begun
 //!   reads          what its client was told, the daemon's (`reads`)
 //!   calls          which call ids were taken, the daemon's (`taken`)
+//!   todos          the to-do list, the daemon's (`todos`)
 //!   lock           the supervisor's, held for as long as it lives, as only a writer of the file can (`sys::lock`)
 //!   socket         where the supervisor listens for the next daemon
 //!   retired        the word of one that ended in order without a daemon

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use brattice_protocol::hello::Answers;
+
 use super::attention::Attention;
 use super::owner::{Asker, Expiry, Owner, Resume};
 use super::session::Session;
@@ -55,6 +57,20 @@ impl Session {
             Owner::Detached(since) => since,
             Owner::Attached(..) => Instant::now(),
         }
+    }
+
+    /// The clients that can be asked about a call: whose session it is, and who called, as far as they answer this.
+    pub(crate) fn clients_that_answer(
+        &self,
+        caller: &Arc<Connection>,
+        kind: Answers,
+    ) -> Vec<Arc<Connection>> {
+        let mut clients: Vec<Arc<Connection>> = self.audience().into_iter().collect();
+        if clients.iter().all(|client| client.id() != caller.id()) {
+            clients.push(caller.clone());
+        }
+        clients.retain(|client| client.answers(kind) && client.is_open());
+        clients
     }
 
     /// Who is told about its calls: the client that holds it now.

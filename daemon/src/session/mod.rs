@@ -12,6 +12,10 @@
 //!      │     └ gitdir    │     └ task   a running one's handle, or what is `kept` of an ended one
 //!      │                 ├── escalation what calls may ask for, on the ground of denials; asking is `approval`'s
 //!      ├── folder        ├── layers     what holds its commands
+//!      │                 ├── people     who can answer its questions; asking is `question`'s
+//!      │                 ├── skills     where its skills are looked for
+//!      │                 ├── todos      its to-do list
+//!      │                 ├── standing   the mode of what starts now, of `planning`, `ceiling` and what it is set to
 //!      │     └ removal   ├── environment
 //!      │                 ├── attention  who waits, so that it is not closed
 //!      └── supervisors   └── exec::Supervisor, the process below which its commands are
@@ -58,6 +62,8 @@ mod layers;
 mod leaving;
 mod open;
 mod owner;
+mod people;
+mod planning;
 mod reads;
 mod recovery;
 mod registry;
@@ -68,8 +74,10 @@ mod saved;
 #[expect(clippy::module_inception, reason = "the file is named for the thing it holds")]
 mod session;
 mod settings;
+mod skills;
 mod space;
 mod stage;
+mod standing;
 mod start;
 mod supervision;
 mod supervisors;
@@ -78,6 +86,7 @@ mod task;
 mod tasks;
 #[cfg(test)]
 pub(crate) mod testing;
+mod todos;
 mod turn;
 mod workspace;
 
@@ -89,6 +98,7 @@ pub(crate) use escalation::Changes;
 pub(crate) use files::FilesError;
 pub(crate) use folder::FolderError;
 pub(crate) use open::{Grounds, OpenError};
+pub(crate) use planning::Planning;
 pub(crate) use reads::Cursor;
 pub(crate) use registry::{AccessError, Registry};
 pub(crate) use rules::Ruling;

@@ -30,9 +30,11 @@ use super::ceiling::Bounds;
 use super::folder::{FolderError, SessionFolder};
 use super::layers;
 use super::owner::Owner;
+use super::planning::Planning;
 use super::registry::Shared;
-use super::session::{Memory, Parts, Session, Setup, Standing};
+use super::session::{Memory, Parts, Session, Setup};
 use super::settings;
+use super::standing::Standing;
 use super::supervision::{self, Link, Supervision};
 use super::tasks::Tasks;
 use super::workspace::{self, OwnPaths, Workspace, WorkspaceError};
@@ -61,6 +63,8 @@ pub(crate) struct Grounds {
     pub(crate) environment: EnvironmentRules,
     /// Tools that no session declares.
     pub(crate) disable: Vec<String>,
+    /// Folders in which skills are looked for besides.
+    pub(crate) skills: Vec<String>,
     /// The command rules.
     pub(crate) rules: Rules,
     /// Where each value comes from.
@@ -96,6 +100,7 @@ impl Grounds {
             folders,
             environment,
             disable: tools.disable,
+            skills: tools.skills,
             rules,
             settings,
         }
@@ -178,6 +183,7 @@ pub(super) async fn open(
     owner: &Arc<Connection>,
 ) -> Result<Session, OpenError> {
     let approval = params.approval.unwrap_or(grounds.defaults.approval);
+    let planning = Planning::of(params.plan);
     let id = SessionId::new(uuid::Uuid::now_v7().to_string());
     let (setup, memory) = {
         let (grounds, results) = (grounds.clone(), shared.results.clone());
@@ -188,7 +194,7 @@ pub(super) async fn open(
         };
         shared.workers.run(Lane::Elsewhere, prepare).await.map_err(OpenError::Interrupted)??
     };
-    let event = opened(&setup, approval, owner.role().into());
+    let event = opened(&setup, (approval, planning), owner.role().into());
     if let Err(error) = shared.audit.record_before(&event) {
         discard(shared, setup).await;
         return Err(OpenError::Unrecorded(error));
@@ -204,11 +210,13 @@ pub(super) async fn open(
     };
     shared.know(&supervisor);
     let mode = setup.profile.mode;
-    let layers = match layers::set_up(&supervisor, &setup.profile).await {
+    let effective = planning.narrow(mode);
+    let profile = setup.profile.with_mode(effective);
+    let layers = match layers::set_up(&supervisor, &profile).await {
         Ok(layers) => layers,
-        Err(gone) => layers::after(mode, &gone),
+        Err(gone) => layers::after(effective, &gone),
     };
-    let standing = Standing { mode, layers: Arc::new(layers), approval };
+    let standing = Standing { mode, planning, layers: Arc::new(layers), approval };
     Ok(Session::new(Parts {
         setup,
         grounds: grounds.clone(),
@@ -232,7 +240,7 @@ pub(super) fn disable(options: &mut Options, tools: &[String]) {
 }
 
 /// What the audit log says of an opening.
-fn opened(setup: &Setup, approval: Approval, by: Actor) -> Event {
+fn opened(setup: &Setup, (approval, planning): (Approval, Planning), by: Actor) -> Event {
     let path = |root: &Root| root.path.display().to_string();
     let Profile { mode, network, roots, .. } = &setup.profile;
     Event::SessionOpened {
@@ -243,6 +251,7 @@ fn opened(setup: &Setup, approval: Approval, by: Actor) -> Event {
         writable: roots.iter().skip(1).map(path).collect(),
         mode: *mode,
         approval,
+        plan: planning.is_on(),
         network: *network,
         toolset: setup.toolset.name,
     }
@@ -278,7 +287,7 @@ fn prepare(
     let settings = settings::of_opened(&grounds.settings, &params);
     let Workspace { roots, cwd } = workspace::resolve(&params, &grounds.folders, &grounds.own)?;
     disable(&mut params.options, &grounds.disable);
-    let OpenParams { options, label, approval, .. } = params;
+    let OpenParams { options, label, approval, plan, .. } = params;
     let facts = SessionFacts { session: &id, options: &options, home: &grounds.home };
     let variables = toolset.environment(facts);
     let profile = Profile {
@@ -312,8 +321,9 @@ fn prepare(
         more,
         place,
     };
-    let approval = approval.unwrap_or(defaults.approval);
-    match setup.saved(mode, approval).write(setup.folder.path()) {
+    let (approval, planning) = (approval.unwrap_or(defaults.approval), Planning::of(plan));
+    let standing = Standing { mode, planning, layers: Arc::default(), approval };
+    match setup.saved(&standing).write(setup.folder.path()) {
         Ok(()) => Ok(setup),
         Err(source) => {
             let path = setup.folder.path().to_owned();

@@ -47,7 +47,7 @@ fn has_entries(folder: &Path) -> bool {
 impl Session {
     /// Has what dead workers left put in order, where there is something.
     pub(super) async fn recover_files(&self) {
-        let own = self.profile().mode;
+        let own = self.own_mode();
         let mut unfinished = Vec::new();
         // What a wider mode began waits for it.
         for mode in Mode::ALL.into_iter().filter(|mode| *mode <= own) {

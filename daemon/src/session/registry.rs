@@ -15,6 +15,7 @@ use tokio::task::JoinSet;
 
 use crate::approval::Desk;
 use crate::configuration::{Configuration, ConfigurationFiles};
+use crate::question::{self, Attendance};
 use crate::server::{Connection, ConnectionId, Descent};
 
 use super::calls::Budget;
@@ -54,8 +55,10 @@ pub(super) struct Shared {
     pub(super) space: Arc<Space>,
     /// Where all that happens is written down.
     pub(super) audit: Arc<Audit>,
-    /// The questions to people that are open.
+    /// The approvals that people are asked for.
     pub(super) desk: Arc<Desk>,
+    /// The questions and plans that are open.
+    pub(super) questions: Arc<question::Desk>,
     /// What no session goes beyond now.
     pub(super) ceiling: Arc<Ceiling>,
     /// What waits for a disk.
@@ -91,8 +94,9 @@ impl Registry {
         let limits = &grounds.limits;
         let space = Arc::new(Space::new(limits.state, limits.spool, workers.clone()));
         let ceiling = Arc::new(Ceiling::new(grounds.ceiling.clone()));
-        let (supervisors, results, desk) = Default::default();
-        let shared = Shared { supervisors, results, space, audit, desk, ceiling, workers };
+        let (supervisors, results, desk, questions) = Default::default();
+        let shared =
+            Shared { supervisors, results, space, audit, desk, questions, ceiling, workers };
         let (grounds, sessions) = (RwLock::new(Arc::new(grounds)), DashMap::new());
         let registry = Arc::new(Registry { grounds, sessions, places, shared });
         tokio::spawn(registry.clone().make_room());
@@ -202,9 +206,32 @@ impl Registry {
         self.grounds.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The questions to people that are open.
+    /// The approvals that people are asked for.
     pub(crate) fn desk(&self) -> &Desk {
         &self.shared.desk
+    }
+
+    /// The questions and plans that are open.
+    pub(crate) fn questions(&self) -> &question::Desk {
+        &self.shared.questions
+    }
+
+    /// Somebody is there, who may answer.
+    pub(crate) fn attach(&self, from: &Arc<Connection>) {
+        self.shared.desk.attach(from);
+        self.attended(self.shared.questions.attach(from));
+    }
+
+    /// Somebody is gone, whose answers nobody waits for any more.
+    pub(crate) fn leave(&self, connection: ConnectionId) {
+        self.shared.desk.leave(connection);
+        self.attended(self.shared.questions.leave(connection));
+    }
+
+    fn attended(&self, attendance: Attendance) {
+        if attendance == Attendance::Changed {
+            self.all().iter().for_each(|session| session.attendance_changed());
+        }
     }
 
     /// Opens sessions by this configuration. Those that are open keep theirs, but for a narrower ceiling; so does their most.

@@ -38,12 +38,14 @@ use super::denials::denial_events;
 use super::folder::{FolderError, Liveness, SessionFolder};
 use super::open::{self, Grounds};
 use super::owner::Owner;
+use super::planning::Planning;
 use super::reads::Reads;
 use super::recovery::is_unfinished;
 use super::registry::Shared;
 use super::saved::{Saved, SavedSession};
-use super::session::{Memory, Parts, Session, Setup, Standing};
+use super::session::{Memory, Parts, Session, Setup};
 use super::settings;
+use super::standing::Standing;
 use super::supervision::{Link, Supervision};
 use super::task::Task;
 use super::tasks::{Earlier, Tasks};
@@ -137,11 +139,12 @@ pub(super) async fn restore(
     let ((earlier, news), memory) = shared.workers.run(Lane::State, look).await?;
     let unfit = unfit(&grounds, &shared, &saved).await?;
     let tasks = Tasks::restored(grounds.limits.max_tasks, shared.space.clone(), earlier);
-    let approval = saved.approval;
+    let (approval, planning) = (saved.approval, Planning::of(saved.plan));
     let setup = setup(&grounds, saved, folder, place);
     let mode = setup.profile.mode;
-    let layers = Arc::new(machine().report_for(&setup.profile.with_mode(mode), &[]));
-    let standing = Standing { mode, layers, approval };
+    let profile = setup.profile.with_mode(planning.narrow(mode));
+    let layers = Arc::new(machine().report_for(&profile, &[]));
+    let standing = Standing { mode, planning, layers, approval };
     let session = Session::new(Parts {
         setup,
         grounds,
@@ -350,6 +353,7 @@ fn setup(
         opened,
         more,
         approval,
+        plan: _,
     } = saved;
     open::disable(&mut options, &grounds.disable);
     let toolset = Toolset::of(toolset);

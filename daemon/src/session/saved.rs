@@ -52,6 +52,9 @@ pub(super) struct SavedSession {
     /// Whether its calls may ask a person.
     #[serde(default)]
     pub(super) approval: Approval,
+    /// Whether it only plans.
+    #[serde(default)]
+    pub(super) plan: bool,
     /// When it was opened.
     pub(super) opened: Timestamp,
     /// What a newer version has written besides.
@@ -132,6 +135,7 @@ mod tests {
             toolset: ToolsetName::Dsh,
             options: Options::default(),
             approval: Approval::Never,
+            plan: true,
             opened: Timestamp(5),
             more: Map::new(),
         }

@@ -9,16 +9,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use brattice_policy::config::{Setting, Settings};
 use brattice_policy::layer::LayerReport;
-use brattice_policy::{Approval, Escalation, Mode, Profile};
+use brattice_policy::{Escalation, Profile};
 use brattice_protocol::SessionId;
 use brattice_protocol::session::{self as wire, Options, SessionSummary};
 use brattice_protocol::tools::ToolsChanged;
+use brattice_skills::Catalogue;
 use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use crate::approval;
 use crate::audit::Audit;
-use crate::exec::machine;
 use crate::exec::spec::Timestamp;
 use crate::server::Connection;
 use crate::toolset::{SessionTools, Toolset};
@@ -36,9 +36,11 @@ use super::owner::{Expiry, Owner};
 use super::reads::Reads;
 use super::registry::Shared;
 use super::saved::SavedSession;
+use super::standing::{Bounded, Standing};
 use super::supervision::Supervision;
 use super::task::Task;
 use super::tasks::Tasks;
+use super::todos::Todos;
 use super::turn::Turn;
 use super::workspace::WorkspaceError;
 
@@ -78,7 +80,8 @@ pub(crate) struct Setup {
 
 impl Setup {
     /// What the next daemon needs.
-    pub(super) fn saved(&self, mode: Mode, approval: Approval) -> SavedSession {
+    pub(super) fn saved(&self, standing: &Standing) -> SavedSession {
+        let Standing { mode, approval, planning, layers: _ } = *standing;
         SavedSession {
             session: self.id.clone(),
             label: self.label.clone(),
@@ -87,22 +90,25 @@ impl Setup {
             toolset: self.toolset.name,
             options: self.options.clone(),
             approval,
+            plan: planning.is_on(),
             opened: self.opened,
             more: self.more.clone(),
         }
     }
 }
 
-/// What of a session's past is on disk: what its client was told, and which calls were taken.
+/// What of a session's past is on disk: what its client was told, which calls were taken, and its to-do list.
 pub(super) struct Memory {
     reads: Reads,
     calls: Arc<Calls>,
+    todos: Todos,
 }
 
 impl Memory {
     /// That of this folder. Blocks.
     pub(super) fn of(folder: &SessionFolder, results: Arc<Budget>) -> Self {
-        Memory { reads: Reads::of(folder.path()), calls: Calls::new(results, folder.path()) }
+        let (reads, todos) = (Reads::of(folder.path()), Todos::of(folder.path()));
+        Memory { reads, calls: Calls::new(results, folder.path()), todos }
     }
 }
 
@@ -112,7 +118,7 @@ pub(crate) struct Session {
     pub(super) setup: Setup,
     pub(super) grounds: Arc<Grounds>,
     pub(super) shared: Shared,
-    standing: Mutex<Standing>,
+    pub(super) standing: Mutex<Standing>,
     /// Held while what is written down of it changes: a session whose closing has begun is not written down again.
     pub(super) saving: tokio::sync::Mutex<()>,
     pub(super) supervision: Supervision,
@@ -122,6 +128,9 @@ pub(crate) struct Session {
     pub(super) news: News,
     pub(super) updating: tokio::sync::Mutex<()>,
     pub(super) answers: Mutex<approval::Memory>,
+    pub(super) todos: Todos,
+    /// Those that were found last.
+    pub(super) skills: Mutex<Arc<Catalogue>>,
     pub(super) denials: DenialStore,
     pub(super) files: FileWorkers,
     calls: Arc<Calls>,
@@ -155,22 +164,11 @@ pub(super) enum Intake {
     Closing,
 }
 
-/// The mode of commands that start from now on, the layers that hold them, and whether they may ask for more.
-#[derive(Clone, Debug)]
-pub(super) struct Standing {
-    /// The mode.
-    pub(super) mode: Mode,
-    /// Its layers.
-    pub(super) layers: Arc<LayerReport>,
-    /// Whether calls may ask a person.
-    pub(super) approval: Approval,
-}
-
 impl Session {
     pub(super) fn new(parts: Parts) -> Self {
         let Parts { setup, grounds, shared, standing, supervision, tasks, memory, owner, unfit } =
             parts;
-        let Memory { reads, calls } = memory;
+        let Memory { reads, calls, todos } = memory;
         Session {
             setup,
             grounds,
@@ -183,6 +181,8 @@ impl Session {
             news: News::default(),
             updating: tokio::sync::Mutex::new(()),
             answers: Mutex::default(),
+            todos,
+            skills: Mutex::default(),
             denials: DenialStore::default(),
             files: FileWorkers::default(),
             calls,
@@ -234,7 +234,8 @@ impl Session {
     pub(crate) fn tools(&self) -> SessionTools<'_> {
         let (toolset, limits) = (self.setup.toolset, &self.grounds.limits);
         let tools = SessionTools::of(toolset, self.disabled(), limits);
-        tools.opened_with(&self.setup.options).with_escalation(self.latitude().offered())
+        let tools = tools.opened_with(&self.setup.options).with_offers(self.offers());
+        tools.with_escalation(self.latitude().offered())
     }
 
     /// Its calls.
@@ -247,63 +248,20 @@ impl Session {
         &self.tasks
     }
 
-    /// What commands that start now may do.
-    pub(crate) fn profile(&self) -> Profile {
-        self.setup.profile.with_mode(self.bounded().mode).hiding(&self.ceiling().deny_read)
-    }
-
     /// Its settings, with where each comes from.
     pub(crate) fn settings(&self) -> &[Setting] {
         self.setup.settings.as_slice()
     }
 
-    /// Whether somebody is asked.
-    pub(super) fn approval(&self) -> Approval {
-        self.standing().approval.min(self.ceiling().approval)
-    }
-
-    /// What it does not go beyond now.
-    pub(super) fn ceiling(&self) -> Bounds {
-        self.setup.ceiling.and(&self.shared.ceiling.now())
-    }
-
-    /// How commands that start now stand: as it is set, unless the ceiling was narrowed since.
-    pub(super) fn bounded(&self) -> Standing {
-        let standing = self.standing().clone();
-        match self.ceiling().mode {
-            mode if mode < standing.mode => {
-                Standing { mode, layers: self.layers_in(mode), ..standing }
-            }
-            _ => standing,
-        }
-    }
-
-    /// The layers of another mode, as this machine has them.
-    fn layers_in(&self, mode: Mode) -> Arc<LayerReport> {
-        Arc::new(machine().report_for(&self.setup.profile.with_mode(mode), &[]))
-    }
-
-    /// The layers that hold a command in this mode, which may be one that a person has allowed.
-    pub(super) fn layers_of(&self, mode: Mode) -> Arc<LayerReport> {
-        match self.bounded() {
-            standing if standing.mode == mode => standing.layers,
-            _ => self.layers_in(mode),
-        }
-    }
-
-    /// The layers that hold commands that start now.
-    pub(crate) fn layers(&self) -> Arc<LayerReport> {
-        self.bounded().layers
-    }
-
     /// How it is told to its client.
     pub(crate) fn describe(&self) -> wire::Session {
-        let Standing { mode, layers, .. } = self.bounded();
+        let Bounded { mode, layers } = self.bounded();
         wire::Session {
             session: self.id().clone(),
             workspace: self.setup.profile.workspace().display().to_string(),
             cwd: self.setup.cwd.display().to_string(),
             mode,
+            plan: self.planning().is_on(),
             toolset: self.setup.toolset.name,
             network: self.setup.profile.network,
             sandbox: LayerReport::clone(&layers),
@@ -317,6 +275,7 @@ impl Session {
             label: self.setup.label.clone(),
             workspace: self.setup.profile.workspace().display().to_string(),
             mode: self.bounded().mode,
+            plan: self.planning().is_on(),
             toolset: self.setup.toolset.name,
             network: self.setup.profile.network,
             attached: self.owner().connection().is_some(),
@@ -331,17 +290,6 @@ impl Session {
         if let Some(client) = self.audience() {
             client.notify("tools.changed", &ToolsChanged { session: self.id().clone() });
         }
-    }
-
-    /// The mode of commands that start now, and the layers that hold them.
-    pub(crate) fn standing_now(&self) -> (Mode, Arc<LayerReport>) {
-        let Standing { mode, layers, .. } = self.bounded();
-        (mode, layers)
-    }
-
-    /// Another standing, for the same mode: its supervisor is another one.
-    pub(super) fn set_layers(&self, layers: LayerReport) {
-        self.standing().layers = Arc::new(layers);
     }
 
     /// Starts no more commands.
@@ -365,10 +313,6 @@ impl Session {
 
     pub(super) fn intake(&self) -> Intake {
         *self.intake.borrow()
-    }
-
-    pub(super) fn standing(&self) -> MutexGuard<'_, Standing> {
-        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whose it is.

@@ -29,6 +29,9 @@ pub(super) fn of_opened(settings: &Settings, params: &OpenParams) -> Settings {
     for tool in &options.disable {
         told.add(setting("[tools] disable", tool.clone()));
     }
+    for path in &options.skills {
+        told.add(setting("[tools] skills", path.clone()));
+    }
     told
 }
 

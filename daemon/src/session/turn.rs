@@ -55,6 +55,11 @@ impl Turn {
         self.counters.file_ops += 1;
     }
 
+    /// Counts a result of a tool for skills.
+    pub(crate) fn count_skill(&mut self) {
+        self.counters.skills += 1;
+    }
+
     /// Compares a call with the one before. Told is how many in a row are the same, where they are too many.
     pub(crate) fn compare(&mut self, call: CallFacts<'_>) -> Option<u64> {
         let fingerprint = call.fingerprint();
@@ -95,6 +100,11 @@ impl Session {
     /// Counts a result of `read`, `write` or `edit` for the turn.
     pub(crate) fn count_file_op(&self) {
         self.current_turn().count_file_op();
+    }
+
+    /// Counts a result of a tool for skills for the turn.
+    pub(crate) fn count_skill(&self) {
+        self.current_turn().count_skill();
     }
 
     /// Ends the turn: its counters, which begin again. The person speaks next, so that what they rejected may be asked again.

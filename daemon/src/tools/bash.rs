@@ -22,8 +22,8 @@ use crate::exec::spec::{
 use crate::fault::chain;
 use crate::session::{Command, Cursor, RunningCall, Session, StartError, Task};
 use crate::toolset::render::{
-    CallFate, CharacterCount, CommandText, Escalation, Facts, Rendered, Said, StreamLength,
-    render_command, render_not_run, render_rejected, render_started,
+    CallFate, CharacterCount, CommandText, Escalation, Facts, Refusal, Rendered, Said,
+    StreamLength, hint, render_command, render_not_run, render_rejected, render_started,
 };
 use crate::toolset::{
     BashArguments, Folder, Input, Kept, Placement, Reading, Shell, Timeout, Toolset, parse_bash,
@@ -59,7 +59,7 @@ pub(super) async fn run(
         Folder::Cwd => session.working_directory(workdir.as_deref()),
         Folder::Workspace => session.workspace().to_owned(),
     };
-    let asking = Asking { command: &command, cwd: &cwd, title: &title };
+    let asking = Asking { tool: report.tool(), command: &command, cwd: &cwd, title: &title };
     let authorised = authorise(session, call, caller, asking, wish).await;
     let Authorised { authority, cwd, escalated_from } = match authorised {
         Ok(authorised) => authorised,
@@ -130,6 +130,10 @@ fn refused(session: &Session, fault: &NotEscalated) -> Answer {
     let mut text = toolset.error(&fault.to_string());
     let not_allowed = match fault {
         NotEscalated::NotAllowed(why) | NotEscalated::NotAllowedByRule { why, .. } => why,
+        NotEscalated::Planning { .. } => {
+            let line = hint(Escalation::Final(Refusal::PlanMode));
+            return rejected(session, format!("{text}\n{line}"));
+        }
         NotEscalated::BeyondCeiling { .. } | NotEscalated::Ungrounded { .. } => {
             return rejected(session, text);
         }

@@ -18,7 +18,7 @@ use crate::toolset::render::{Facts, append_loop};
 use crate::toolset::{Repetition, ToolKind};
 
 use super::news::News;
-use super::{bash, files, search, tasks};
+use super::{bash, files, people, search, skills, tasks};
 
 /// The connection that a call came by. It may be an operator's, and another than that of the session's client.
 pub(super) type Caller = Arc<Connection>;
@@ -61,7 +61,8 @@ async fn run(
         call.withdraw(result.clone());
         return Ok(result);
     }
-    let found = session.tools().find(&params.name);
+    let skills = session.skills_seen();
+    let found = session.tools().with_skills(&skills).find(&params.name);
     if let Ok(tool) = found {
         report.kind = tool.editor_kind();
     }
@@ -81,6 +82,14 @@ async fn run(
                 ToolKind::TaskKill => tasks::kill(session, arguments, report).await,
                 ToolKind::TaskList => tasks::list(session, arguments).await,
                 ToolKind::TaskInput => tasks::input(session, &call, arguments, report).await,
+                ToolKind::AskUser => {
+                    Ok(people::ask(session, &call, caller, arguments, report).await)
+                }
+                ToolKind::ExitPlanMode => {
+                    Ok(people::exit_plan_mode(session, &call, caller, arguments, report).await)
+                }
+                ToolKind::Skill => Ok(skills::read(session, &call, arguments, report).await),
+                ToolKind::TodoWrite => Ok(people::write_todos(session, arguments, report).await),
             };
             answer.unwrap_or_else(|fault| Answer::refused(toolset.error(&fault.to_string())))
         }
@@ -234,6 +243,11 @@ impl<'a> Report<'a> {
     fn new(session: &'a Session, call: &'a CallId, tool: &'a str) -> Self {
         let (title, kind, stage) = (tool.to_owned(), EditorKind::Other, Told::Nothing);
         Report { session, call, tool, title, kind, locations: Vec::new(), stage }
+    }
+
+    /// The name by which the tool was called.
+    pub(super) fn tool(&self) -> &'a str {
+        self.tool
     }
 
     /// It begins to work on these files, the first of them at that line.

@@ -2,8 +2,8 @@
 //! before, on which ground it stands, and only then a person. One answer is to both.
 //!
 //! ```text
-//!  forbidden ─► not wider ─► beyond the ceiling ─► folder gone ─► allowed for the session: runs
-//!                                                  └► rejected before ─► no ground ─► asked ─► runs, or why not
+//!  forbidden ─► not wider ─► plan mode ─► beyond the ceiling ─► folder gone ─► allowed for the session: runs
+//!                                                               └► rejected before ─► no ground ─► asked ─► runs, or why not
 //! ```
 
 use std::io;
@@ -17,7 +17,7 @@ use super::call::Caller;
 use crate::approval::{self, Folder, NotAllowed, Permit, Question, Subject, Why};
 use crate::session::{Asked, Authority, RecordedDenial, Ruling, RunningCall, Session, StartError};
 use crate::toolset::render::facts;
-use crate::toolset::{ArgumentFault, ToolKind, Wish};
+use crate::toolset::{ArgumentFault, Wish};
 
 /// Denials that a question shows; how many there are beyond these says nothing more.
 const MOST_SHOWN: usize = 20;
@@ -28,6 +28,14 @@ pub(super) enum NotEscalated {
     /// Its arguments.
     #[error(transparent)]
     Arguments(#[from] ArgumentFault),
+    /// The session only plans.
+    #[error(
+        "plan mode is on: nothing runs in {to} before the plan is approved, and nobody is asked for it; nothing ran"
+    )]
+    Planning {
+        /// What was asked for.
+        to: Mode,
+    },
     /// No session on this machine may have it.
     #[error(
         "{to} is beyond this machine's ceiling, {ceiling}, and nobody is asked for it; nothing ran"
@@ -76,7 +84,9 @@ impl NotEscalated {
     /// Whether it was refused before anybody was asked, and not for its arguments.
     const fn is_refusal(&self) -> bool {
         match self {
-            NotEscalated::BeyondCeiling { .. } | NotEscalated::Ungrounded { .. } => true,
+            NotEscalated::Planning { .. }
+            | NotEscalated::BeyondCeiling { .. }
+            | NotEscalated::Ungrounded { .. } => true,
             NotEscalated::NotAllowed(fault) | NotEscalated::NotAllowedByRule { why: fault, .. } => {
                 matches!(
                     fault,
@@ -95,6 +105,8 @@ impl NotEscalated {
 
 /// A call's command.
 pub(super) struct Asking<'a> {
+    /// The tool's name.
+    pub(super) tool: &'a str,
     /// Its text.
     pub(super) command: &'a str,
     /// Where it is to run.
@@ -182,6 +194,9 @@ async fn escalate(
     let latitude = session.latitude();
     wish.check_against(latitude.mode)?;
     let to = wish.mode;
+    if latitude.planning.is_on() {
+        return Err(NotEscalated::Planning { to });
+    }
     if to > latitude.ceiling {
         return Err(NotEscalated::BeyondCeiling { to, ceiling: latitude.ceiling });
     }
@@ -207,7 +222,7 @@ async fn escalate(
 
 impl Asking<'_> {
     fn question(&self, subject: &Subject, why: Why) -> Question {
-        let (tool, title) = (ToolKind::Bash.name(), self.title.to_owned());
+        let (tool, title) = (self.tool.to_owned(), self.title.to_owned());
         Question { subject: subject.clone(), tool, title, why }
     }
 }

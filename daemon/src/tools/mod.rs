@@ -3,7 +3,8 @@
 //! ```text
 //!  call ──admit──► known: wait for the first one's result
 //!    │ new
-//!    ├─ read, write, edit, grep, glob ── arguments ─ the session's file worker ─ render
+//!    ├─ read, write, edit, grep, glob, skills ── arguments ─ the session's file worker ─ render
+//!    ├─ questions, a plan ── arguments ─ a person answers ─ render       the to-do list ── arguments ─ render
 //!    ├─ bash ── arguments ─ (escalate: a person may be asked) ─ start ─ follow ─ tails ─ render
 //!    │             └──── a fault is a result ────────┘
 //!    │                              │ cancel ► the whole tree is stopped
@@ -22,7 +23,9 @@ mod call;
 mod escalate;
 mod files;
 mod news;
+mod people;
 mod search;
+mod skills;
 mod tasks;
 mod watch;
 mod work;

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use brattice_policy::Mode;
 use brattice_protocol::TaskId;
 use brattice_protocol::audit::Actor;
 use brattice_protocol::tools::Stream;
@@ -50,6 +51,11 @@ pub(super) enum TaskFault {
     /// It does not read what it was sent.
     #[error("{task} has not read its input for {} s; what was not read yet stays queued", INPUT_PATIENCE.as_secs())]
     Unread { task: TaskId },
+    /// The session only plans, and the task may do more than read.
+    #[error(
+        "plan mode is on: {task} runs in {mode} and is sent nothing before the plan is approved"
+    )]
+    Planning { task: TaskId, mode: Mode },
     /// It is not certain that the task is killed.
     #[error(transparent)]
     Kill(#[from] KillError),
@@ -297,6 +303,10 @@ pub(super) async fn input(
     let TaskInputArguments { task, text, end } = parse_task_input(session.tools(), arguments)?;
     report.set_title(format!("input for {task}"));
     let task = find(session, &task)?;
+    if task.try_ended().is_none() {
+        let (mode, id) = (task.facts().mode, task.id().clone());
+        session.admit_mode(mode).map_err(|_| TaskFault::Planning { task: id, mode })?;
+    }
     let bytes = text.len() as u64;
     let taking = tokio::time::timeout(INPUT_PATIENCE, task.input(text.into_bytes(), end));
     let id = || task.id().clone();

@@ -4,14 +4,14 @@
 use brattice_protocol::tools::{Annotations, Tool, ToolFormat};
 use serde_json::{Map, Value, json};
 
-use super::definition::UnknownArguments;
+use super::definition::{ToolRules, UnknownArguments};
 use super::describe::description;
 use super::parameter::Presence;
 use super::tool::{SessionTools, ToolKind};
 
 /// The declarations of a session's tools, in the toolset's order.
 pub(crate) fn declarations(tools: SessionTools<'_>) -> Vec<Tool> {
-    tools.kinds().map(|kind| declaration(tools, kind)).collect()
+    tools.rules().map(|rules| declaration(tools, rules)).collect()
 }
 
 /// A declaration in the shape that was asked for.
@@ -40,9 +40,9 @@ pub(crate) fn format(tool: &Tool, format: ToolFormat) -> Value {
     }
 }
 
-fn declaration(tools: SessionTools<'_>, kind: ToolKind) -> Tool {
+fn declaration(tools: SessionTools<'_>, &ToolRules { kind, name, .. }: &ToolRules) -> Tool {
     Tool {
-        name: kind.name().to_owned(),
+        name: name.to_owned(),
         title: title(kind).to_owned(),
         description: description(tools, kind),
         input_schema: schema(tools, kind),
@@ -62,6 +62,10 @@ const fn title(kind: ToolKind) -> &'static str {
         ToolKind::TaskKill => "End a background task",
         ToolKind::TaskList => "List background tasks",
         ToolKind::TaskInput => "Send input to a task",
+        ToolKind::AskUser => "Ask the user",
+        ToolKind::ExitPlanMode => "Show the plan",
+        ToolKind::Skill => "Read a skill",
+        ToolKind::TodoWrite => "Write the to-do list",
     }
 }
 
@@ -70,7 +74,9 @@ const fn title(kind: ToolKind) -> &'static str {
 const fn annotations(kind: ToolKind) -> Annotations {
     let [read_only_hint, destructive_hint, idempotent_hint, open_world_hint] = match kind {
         ToolKind::Bash | ToolKind::TaskInput => [false, true, false, true],
-        ToolKind::Read | ToolKind::Grep | ToolKind::Glob => [true, false, true, false],
+        ToolKind::Read | ToolKind::Grep | ToolKind::Glob | ToolKind::Skill => {
+            [true, false, true, false]
+        }
         ToolKind::Write => [false, true, true, false],
         // The text that was replaced is not there the second time.
         ToolKind::Edit => [false, true, false, false],
@@ -78,6 +84,11 @@ const fn annotations(kind: ToolKind) -> Annotations {
         ToolKind::TaskOutput => [true, false, false, false],
         ToolKind::TaskKill => [false, true, true, false],
         ToolKind::TaskList => [true, false, true, false],
+        // It changes nothing but what the user knows, and each time they are asked anew.
+        ToolKind::AskUser => [true, false, false, false],
+        // What it ends may write.
+        ToolKind::ExitPlanMode => [false, false, false, false],
+        ToolKind::TodoWrite => [false, false, true, false],
     };
     Annotations { read_only_hint, destructive_hint, idempotent_hint, open_world_hint }
 }
@@ -106,14 +117,16 @@ fn schema(tools: SessionTools<'_>, kind: ToolKind) -> Value {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::sync::LazyLock;
 
     use brattice_policy::Limits;
     use brattice_protocol::session::ToolsetName;
+    use brattice_skills::{Catalogue, Header, Skill};
 
     use brattice_policy::Mode;
 
     use super::*;
-    use crate::toolset::{EscalationOffer, Toolset};
+    use crate::toolset::{EscalationOffer, Offer, Offers, Toolset};
 
     const STANDARD: &str = include_str!("testdata/standard.json");
     const DSH: &str = include_str!("testdata/dsh.json");
@@ -122,12 +135,27 @@ mod tests {
 
     fn declared(name: ToolsetName, disabled: &[&str]) -> Vec<Tool> {
         let disabled: Vec<String> = disabled.iter().map(|name| (*name).to_owned()).collect();
-        declarations(SessionTools::of(Toolset::of(name), &disabled, &Limits::default()))
+        declarations(tools(name, &disabled))
     }
 
-    fn tool(name: ToolsetName, kind: ToolKind) -> Tool {
-        let tools = declared(name, &[]);
-        tools.into_iter().find(|tool| tool.name == kind.name()).unwrap()
+    /// The tools of a session whose state offers all there are.
+    fn tools(name: ToolsetName, disabled: &[String]) -> SessionTools<'_> {
+        let tools = SessionTools::of(Toolset::of(name), disabled, &Limits::default());
+        tools.with_offers(Offers::ALL).with_skills(&SKILLS)
+    }
+
+    static SKILLS: LazyLock<Catalogue> = LazyLock::new(|| Catalogue {
+        skills: vec![Skill {
+            name: "deploy".to_owned(),
+            path: "/s/deploy.md".to_owned(),
+            header: Header { description: Some("Ships it".to_owned()), ..Header::default() },
+        }],
+        ..Catalogue::default()
+    });
+
+    fn tool(toolset: ToolsetName, name: &str) -> Tool {
+        let tools = declared(toolset, &[]);
+        tools.into_iter().find(|tool| tool.name == name).unwrap()
     }
 
     /// The contract's tools as far as there are any yet, by name and in the order of declaration.
@@ -178,10 +206,10 @@ mod tests {
                     assert_eq!(was.is_some(), can_ask, "{tool}: {gone}");
                 }
             }
-            let tools = SessionTools::of(Toolset::of(name), &[], &Limits::default())
-                .with_escalation(EscalationOffer::Withheld);
+            let tools = tools(name, &[]).with_escalation(EscalationOffer::Withheld);
             let declared = declarations(tools);
-            let description = declared[0].description.clone();
+            let bash = declared.iter().find(|tool| tool.name == "bash").unwrap();
+            let description = bash.description.clone();
             assert!(description.contains("approval prompts are disabled"), "{description}");
             assert!(!description.contains("sandbox_permissions"), "{description}");
             assert_eq!(bare_all(declared), wanted);
@@ -239,13 +267,59 @@ mod tests {
                 "task_output",
                 "task_kill",
                 "task_list",
-                "task_input"
+                "task_input",
+                "skill",
+                "ask_user_question",
+                "exit_plan_mode",
+                "todo_write"
             ]
         );
         assert_eq!(
-            names(ToolsetName::Dsh, &["task_list"]),
-            ["bash", "edit", "read", "task_kill", "task_output", "write"]
+            names(ToolsetName::Dsh, &["task_list", "ask_user_question", "todo_write"]),
+            [
+                "bash",
+                "edit",
+                "exit_plan_mode",
+                "read",
+                "skill",
+                "task_kill",
+                "task_output",
+                "write"
+            ]
         );
+    }
+
+    #[test]
+    fn what_takes_a_state_is_declared_in_it_only() {
+        let declared = |name, plan, questions| -> Vec<&str> {
+            let all = ["ask_user", "ask_user_question", "exit_plan_mode"];
+            let tools = tools(name, &[]).with_offers(Offers { plan, questions });
+            let declared = declarations(tools);
+            all.into_iter().filter(|name| declared.iter().any(|tool| tool.name == *name)).collect()
+        };
+        let (offered, withheld) = (Offer::Offered, Offer::Withheld);
+        for name in [ToolsetName::Standard, ToolsetName::Dsh] {
+            assert_eq!(declared(name, offered, withheld), ["exit_plan_mode"]);
+            assert_eq!(declared(name, withheld, offered), ["ask_user_question"]);
+            assert_eq!(declared(name, withheld, withheld), [""; 0]);
+        }
+        assert_eq!(declared(ToolsetName::Glrs, offered, offered), ["ask_user"]);
+        assert_eq!(declared(ToolsetName::Minimal, offered, offered), [""; 0]);
+    }
+
+    #[test]
+    fn the_tool_for_skills_is_declared_where_there_are_some_and_lists_them() {
+        let tools = [
+            (ToolsetName::Standard, "skill", "\n- deploy: Ships it"),
+            (ToolsetName::Dsh, "skill", "\n- deploy: Ships it"),
+            (ToolsetName::Glrs, "activate_skill", "\n- deploy: Ships it"),
+            (ToolsetName::Minimal, "read_skill", "\n deploy — Ships it"),
+        ];
+        for (toolset, name, line) in tools {
+            assert!(tool(toolset, name).description.contains(line), "{name}");
+            let none = SessionTools::of(Toolset::of(toolset), &[], &Limits::default());
+            assert!(declarations(none).iter().all(|tool| tool.name != name), "{name}");
+        }
     }
 
     #[test]
@@ -275,15 +349,19 @@ mod tests {
             })
             .collect();
         let expected = [
+            ("ask_user_question", [true, false, false, false]),
             ("bash", [false, true, false, true]),
             ("edit", [false, true, false, false]),
+            ("exit_plan_mode", [false; 4]),
             ("glob", [true, false, true, false]),
             ("grep", [true, false, true, false]),
             ("read", [true, false, true, false]),
+            ("skill", [true, false, true, false]),
             ("task_input", [false, true, false, true]),
             ("task_kill", [false, true, true, false]),
             ("task_list", [true, false, true, false]),
             ("task_output", [true, false, false, false]),
+            ("todo_write", [false, false, true, false]),
             ("write", [false, true, true, false]),
         ];
         assert_eq!(hints, expected.map(|(name, hints)| (name.to_owned(), hints)).into());
@@ -298,7 +376,7 @@ mod tests {
 
     #[test]
     fn vendors_shapes_hold_name_description_and_schema() {
-        let tool = tool(ToolsetName::Dsh, ToolKind::TaskKill);
+        let tool = tool(ToolsetName::Dsh, "task_kill");
         let (name, description) = (&tool.name, &tool.description);
         let schema = &tool.input_schema;
         assert_eq!(

@@ -8,9 +8,10 @@ use brattice_protocol::session::ToolsetName;
 
 use super::options::SessionOption;
 use super::parameter::Parameter;
+use super::skills::SkillRules;
 use super::tool::ToolKind;
 use super::variables::Variable;
-use super::wording::{CommandRules, LoopDetector, ResultCap};
+use super::wording::{AnswerForm, CommandRules, LoopDetector, ResultCap};
 use super::{dsh, glrs, minimal, standard};
 use crate::approval::Choices;
 use crate::exec::spec::Streams;
@@ -42,12 +43,16 @@ pub(crate) struct Toolset {
     pub(crate) output: OutputRules,
     /// What a person who is asked may answer.
     pub(crate) approvals: Choices,
+    /// How the answers to questions are told.
+    pub(crate) answers: AnswerForm,
     /// The cap on what any of its tools answers.
     pub(crate) cap: ResultCap,
     /// Whether repeated calls are told unless a session says otherwise.
     pub(crate) loops: LoopDetector,
     /// How files are shown and changes told.
     pub(crate) files: FileRules,
+    /// Where it finds skills, and how it shows one.
+    pub(crate) skills: SkillRules,
     /// How many denials a text names beneath the line that says that there were some.
     pub(crate) listed_denials: usize,
     /// What a flagged text begins with.
@@ -56,11 +61,13 @@ pub(crate) struct Toolset {
     pub(crate) variables: &'static [Variable],
 }
 
-/// What a tool takes.
+/// What a tool is called and takes.
 #[derive(Debug)]
 pub(crate) struct ToolRules {
     /// The tool.
     pub(crate) kind: ToolKind,
+    /// The name that a call uses.
+    pub(crate) name: &'static str,
     /// Its declared parameters, in the order in which they are told.
     pub(crate) parameters: &'static [Parameter],
 }
@@ -234,6 +241,11 @@ impl Toolset {
                 grace: limits.kill_grace,
             },
         }
+    }
+
+    /// Whether it has a tool that asks a person.
+    pub(crate) fn asks(&self) -> bool {
+        self.tools.iter().any(|rules| rules.kind == ToolKind::AskUser)
     }
 
     /// A text that is flagged `isError`, as this toolset words it.

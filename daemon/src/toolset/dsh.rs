@@ -15,15 +15,17 @@ use super::options::SessionOption;
 use super::parameter::files::{
     CONTENT, FILE_PATH, FIRST_LINE, LINES, NEW_STRING, OLD_STRING, REPLACE_ALL,
 };
+use super::parameter::people::{PLAN, QUESTIONS, SKILL_NAME, TODOS};
 use super::parameter::{
     COMMAND, DESCRIPTION, JUSTIFICATION, REASON, RUN_IN_BACKGROUND, SANDBOX_PERMISSIONS, TASK_ID,
     TIMEOUT_MS, WAIT, WAIT_MS, WORKDIR,
 };
+use super::skills::{AGENTS, SkillRules};
 use super::tool::ToolKind;
 use super::variables::{Variable, VariableValue};
 use super::wording::{
-    CommandRules, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, ResultCap, Shell,
-    Silence, StatusLine,
+    AnswerForm, CommandRules, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, ResultCap,
+    Shell, Silence, StatusLine,
 };
 use crate::approval::Choices;
 use crate::exec::spec::Streams;
@@ -33,7 +35,13 @@ pub(super) static TOOLSET: Toolset = Toolset {
     name: ToolsetName::Dsh,
     tools: &[
         ToolRules {
+            kind: ToolKind::AskUser,
+            name: "ask_user_question",
+            parameters: &[QUESTIONS.required()],
+        },
+        ToolRules {
             kind: ToolKind::Bash,
+            name: "bash",
             parameters: &[
                 COMMAND.required(),
                 DESCRIPTION.required(),
@@ -46,6 +54,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
         },
         ToolRules {
             kind: ToolKind::Edit,
+            name: "edit",
             parameters: &[
                 FILE_PATH.required(),
                 OLD_STRING.required(),
@@ -53,12 +62,36 @@ pub(super) static TOOLSET: Toolset = Toolset {
                 REPLACE_ALL,
             ],
         },
-        ToolRules { kind: ToolKind::Read, parameters: &[FILE_PATH.required(), FIRST_LINE, LINES] },
-        ToolRules { kind: ToolKind::TaskKill, parameters: &[TASK_ID.required(), REASON] },
-        ToolRules { kind: ToolKind::TaskList, parameters: &[] },
-        ToolRules { kind: ToolKind::TaskOutput, parameters: &[TASK_ID.required(), WAIT, WAIT_MS] },
+        ToolRules {
+            kind: ToolKind::ExitPlanMode,
+            name: "exit_plan_mode",
+            parameters: &[PLAN.required()],
+        },
+        ToolRules {
+            kind: ToolKind::Read,
+            name: "read",
+            parameters: &[FILE_PATH.required(), FIRST_LINE, LINES],
+        },
+        ToolRules { kind: ToolKind::Skill, name: "skill", parameters: &[SKILL_NAME.required()] },
+        ToolRules {
+            kind: ToolKind::TaskKill,
+            name: "task_kill",
+            parameters: &[TASK_ID.required(), REASON],
+        },
+        ToolRules { kind: ToolKind::TaskList, name: "task_list", parameters: &[] },
+        ToolRules {
+            kind: ToolKind::TaskOutput,
+            name: "task_output",
+            parameters: &[TASK_ID.required(), WAIT, WAIT_MS],
+        },
+        ToolRules {
+            kind: ToolKind::TodoWrite,
+            name: "todo_write",
+            parameters: &[TODOS.required()],
+        },
         ToolRules {
             kind: ToolKind::Write,
+            name: "write",
             parameters: &[FILE_PATH.required(), CONTENT.required()],
         },
     ],
@@ -92,9 +125,11 @@ pub(super) static TOOLSET: Toolset = Toolset {
     streams: Streams::Separate,
     output: OutputRules::VERBATIM,
     approvals: Choices::OnceOrNot,
+    answers: AnswerForm::Json,
     cap: ResultCap::None,
     loops: LoopDetector::Off,
     files: FileRules { shown: Shown::Tagged, detail: Detail::Plain },
+    skills: SkillRules { workspace: &[".dsh/skills", AGENTS], ..SkillRules::COMMON },
     listed_denials: 0,
     error_prefix: "Error: ",
     variables: &[

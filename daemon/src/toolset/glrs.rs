@@ -11,10 +11,12 @@ use super::definition::{
 };
 use super::options::SessionOption;
 use super::parameter::COMMAND;
+use super::parameter::people::{PLAIN_QUESTIONS, SKILL_NAME};
+use super::skills::{AGENTS, Flat, SkillRules};
 use super::tool::ToolKind;
 use super::wording::{
-    CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, ResultCap,
-    Shell, Silence, StatusLine,
+    AnswerForm, CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector,
+    ResultCap, Shell, Silence, StatusLine,
 };
 use crate::approval::Choices;
 use crate::exec::spec::Streams;
@@ -25,7 +27,19 @@ const TIMEOUT: Duration = Duration::from_millis(600_000);
 /// The toolset.
 pub(super) static TOOLSET: Toolset = Toolset {
     name: ToolsetName::Glrs,
-    tools: &[ToolRules { kind: ToolKind::Bash, parameters: &[COMMAND.required()] }],
+    tools: &[
+        ToolRules { kind: ToolKind::Bash, name: "bash", parameters: &[COMMAND.required()] },
+        ToolRules {
+            kind: ToolKind::AskUser,
+            name: "ask_user",
+            parameters: &[PLAIN_QUESTIONS.required()],
+        },
+        ToolRules {
+            kind: ToolKind::Skill,
+            name: "activate_skill",
+            parameters: &[SKILL_NAME.required()],
+        },
+    ],
     unknown: UnknownArguments::Ignore,
     options: &[SessionOption::ToolTimeout],
     times: TimeRules::Own(CallTimes {
@@ -47,8 +61,14 @@ pub(super) static TOOLSET: Toolset = Toolset {
     output: OutputRules::VERBATIM,
     files: FileRules::WITHOUT_TOOLS,
     approvals: Choices::ForSessionToo,
+    answers: AnswerForm::Lines,
     cap: ResultCap::Characters(30_000, CutLine::Truncated),
     loops: LoopDetector::Off,
+    skills: SkillRules {
+        workspace: &[".glrs/skills", AGENTS],
+        flat: Flat::Ignored,
+        ..SkillRules::COMMON
+    },
     listed_denials: 0,
     error_prefix: "ERROR: ",
     variables: &[],

@@ -11,10 +11,12 @@ use super::definition::{
 };
 use super::options::SessionOption;
 use super::parameter::COMMAND;
+use super::parameter::people::SKILL_NAME;
+use super::skills::{Flat, HomeSkills, NameRule, SkillRules, SkillShown};
 use super::tool::ToolKind;
 use super::wording::{
-    CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, ResultCap,
-    Shell, Silence, StatusLine,
+    AnswerForm, CommandRules, CutLine, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector,
+    ResultCap, Shell, Silence, StatusLine,
 };
 use crate::approval::Choices;
 use crate::exec::spec::Streams;
@@ -25,7 +27,14 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// The toolset.
 pub(super) static TOOLSET: Toolset = Toolset {
     name: ToolsetName::Minimal,
-    tools: &[ToolRules { kind: ToolKind::Bash, parameters: &[COMMAND.required()] }],
+    tools: &[
+        ToolRules { kind: ToolKind::Bash, name: "bash", parameters: &[COMMAND.required()] },
+        ToolRules {
+            kind: ToolKind::Skill,
+            name: "read_skill",
+            parameters: &[SKILL_NAME.required()],
+        },
+    ],
     unknown: UnknownArguments::Ignore,
     options: &[SessionOption::MaxOutput],
     times: TimeRules::Own(CallTimes {
@@ -47,8 +56,16 @@ pub(super) static TOOLSET: Toolset = Toolset {
     output: OutputRules::VERBATIM,
     files: FileRules::WITHOUT_TOOLS,
     approvals: Choices::ForSessionToo,
+    answers: AnswerForm::Lines,
     cap: ResultCap::Characters(8_000, CutLine::OutputTruncated),
     loops: LoopDetector::On,
+    skills: SkillRules {
+        workspace: &[],
+        home: HomeSkills::Ignored,
+        flat: Flat::Skills,
+        name: NameRule::LastComponent,
+        shown: SkillShown::Whole,
+    },
     listed_denials: 0,
     error_prefix: "",
     variables: &[],

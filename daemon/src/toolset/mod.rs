@@ -22,6 +22,7 @@ mod minimal;
 mod options;
 mod parameter;
 pub(crate) mod render;
+mod skills;
 mod standard;
 mod tool;
 mod variables;
@@ -30,14 +31,17 @@ mod wording;
 
 pub(crate) use arguments::{
     ArgumentFault, BashArguments, EditArguments, EditedFile, GlobArguments, GrepArguments, Input,
-    Part, Placement, ReadArguments, TaskInputArguments, TaskKillArguments, TaskOutputArguments,
-    Timeout, Wait, Wish, WriteArguments, parse_bash, parse_edit, parse_glob, parse_grep,
-    parse_read, parse_task_input, parse_task_kill, parse_task_list, parse_task_output, parse_write,
+    Part, Placement, PlanArguments, ReadArguments, TaskInputArguments, TaskKillArguments,
+    TaskOutputArguments, Timeout, Wait, Wish, WriteArguments, parse_bash, parse_edit, parse_glob,
+    parse_grep, parse_plan, parse_questions, parse_read, parse_skill, parse_task_input,
+    parse_task_kill, parse_task_list, parse_task_output, parse_todos, parse_write,
 };
 pub(crate) use declare::{declarations, format};
 pub(crate) use definition::Toolset;
 pub(crate) use options::OptionFault;
-pub(crate) use tool::{Background, EscalationOffer, Repetition, SessionTools, ToolKind};
+pub(crate) use tool::{
+    Background, EscalationOffer, Offer, Offers, Repetition, SessionTools, ToolKind,
+};
 pub(crate) use variables::SessionFacts;
 pub(crate) use window::Reading;
 pub(crate) use wording::{Folder, Kept, LoopDetector, Shell};

@@ -23,7 +23,7 @@ const ALL: [SessionOption; 3] =
     [SessionOption::DshHome, SessionOption::ToolTimeout, SessionOption::MaxOutput];
 
 /// Options that every toolset has.
-const COMMON: [&str; 2] = ["disable", "loop_detector"];
+const COMMON: [&str; 3] = ["disable", "skills", "loop_detector"];
 
 /// Why a session cannot be opened with an option.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -131,15 +131,15 @@ mod tests {
         };
         assert_eq!(
             fault(ToolsetName::Standard, limit.clone()),
-            refused("standard", "`disable`, `loop_detector`")
+            refused("standard", "`disable`, `skills`, `loop_detector`")
         );
         assert_eq!(
             fault(ToolsetName::Minimal, limit.clone()),
-            refused("minimal", "`disable`, `loop_detector`, `max_output`")
+            refused("minimal", "`disable`, `skills`, `loop_detector`, `max_output`")
         );
         assert_eq!(
             fault(ToolsetName::Dsh, limit),
-            refused("dsh", "`disable`, `loop_detector`, `dsh_home`")
+            refused("dsh", "`disable`, `skills`, `loop_detector`, `dsh_home`")
         );
         let home = Options { dsh_home: Some("/h".to_owned()), ..Options::default() };
         assert_eq!(fault(ToolsetName::Dsh, home.clone()), None);

@@ -40,6 +40,12 @@ pub(crate) enum ParameterKind {
     Word(&'static [&'static str]),
     /// Files with the edits of each.
     FileEdits,
+    /// Questions with ids.
+    Questions,
+    /// Questions of a text and options.
+    PlainQuestions,
+    /// A to-do list.
+    Todos,
 }
 
 /// Whether a call must have an argument.
@@ -81,6 +87,9 @@ impl ParameterKind {
             }
             ParameterKind::Word(words) => json!({"type": "string", "enum": words}),
             ParameterKind::FileEdits => file_edits(),
+            ParameterKind::Questions => people::questions(),
+            ParameterKind::PlainQuestions => people::plain_questions(),
+            ParameterKind::Todos => people::todos(),
         }
     }
 }
@@ -108,6 +117,8 @@ fn file_edits() -> Value {
 
 /// The parameters of the tools for files and for searches.
 pub(super) mod files;
+/// Those of the tools that have to do with people.
+pub(super) mod people;
 
 /// The command.
 pub(super) const COMMAND: Parameter = Parameter::optional(

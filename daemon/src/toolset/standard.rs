@@ -13,14 +13,16 @@ use super::parameter::files::{
     INCLUDE_IGNORED, LINES, MAX_FILES, MAX_MATCHES, MULTILINE, NAMES, NEW_STRING, OLD_STRING,
     OUTPUT_MODE, PATTERN, REPLACE_ALL, ROOT,
 };
+use super::parameter::people::{PLAN, QUESTIONS, SKILL_NAME, TODOS};
 use super::parameter::{
     COMMAND, DESCRIPTION, EOF, JUSTIFICATION, OFFSET, REASON, RUN_IN_BACKGROUND,
     SANDBOX_PERMISSIONS, STDIN, TAIL_LINES, TASK_ID, TEXT, TIMEOUT_MS, TTY, WAIT, WAIT_MS, WORKDIR,
 };
+use super::skills::SkillRules;
 use super::tool::ToolKind;
 use super::wording::{
-    CommandRules, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, ResultCap, Shell,
-    Silence, StatusLine,
+    AnswerForm, CommandRules, DenialHint, Folder, Kept, Layout, LimitLine, LoopDetector, ResultCap,
+    Shell, Silence, StatusLine,
 };
 use crate::approval::Choices;
 use crate::exec::spec::Streams;
@@ -31,6 +33,7 @@ pub(super) static TOOLSET: Toolset = Toolset {
     tools: &[
         ToolRules {
             kind: ToolKind::Bash,
+            name: "bash",
             parameters: &[
                 COMMAND.required(),
                 DESCRIPTION,
@@ -43,17 +46,24 @@ pub(super) static TOOLSET: Toolset = Toolset {
                 TTY,
             ],
         },
-        ToolRules { kind: ToolKind::Read, parameters: &[FILE_PATH.required(), FIRST_LINE, LINES] },
+        ToolRules {
+            kind: ToolKind::Read,
+            name: "read",
+            parameters: &[FILE_PATH.required(), FIRST_LINE, LINES],
+        },
         ToolRules {
             kind: ToolKind::Write,
+            name: "write",
             parameters: &[FILE_PATH.required(), CONTENT.required()],
         },
         ToolRules {
             kind: ToolKind::Edit,
+            name: "edit",
             parameters: &[FILE_PATH, OLD_STRING, NEW_STRING, REPLACE_ALL, FILES, DRY_RUN],
         },
         ToolRules {
             kind: ToolKind::Grep,
+            name: "grep",
             parameters: &[
                 PATTERN.required(),
                 ROOT,
@@ -69,17 +79,40 @@ pub(super) static TOOLSET: Toolset = Toolset {
         },
         ToolRules {
             kind: ToolKind::Glob,
+            name: "glob",
             parameters: &[NAMES.required(), ROOT, INCLUDE_IGNORED, MAX_FILES],
         },
         ToolRules {
             kind: ToolKind::TaskOutput,
+            name: "task_output",
             parameters: &[TASK_ID.required(), WAIT, WAIT_MS, OFFSET, TAIL_LINES],
         },
-        ToolRules { kind: ToolKind::TaskKill, parameters: &[TASK_ID.required(), REASON] },
-        ToolRules { kind: ToolKind::TaskList, parameters: &[] },
+        ToolRules {
+            kind: ToolKind::TaskKill,
+            name: "task_kill",
+            parameters: &[TASK_ID.required(), REASON],
+        },
+        ToolRules { kind: ToolKind::TaskList, name: "task_list", parameters: &[] },
         ToolRules {
             kind: ToolKind::TaskInput,
+            name: "task_input",
             parameters: &[TASK_ID.required(), TEXT.required(), EOF],
+        },
+        ToolRules { kind: ToolKind::Skill, name: "skill", parameters: &[SKILL_NAME.required()] },
+        ToolRules {
+            kind: ToolKind::AskUser,
+            name: "ask_user_question",
+            parameters: &[QUESTIONS.required()],
+        },
+        ToolRules {
+            kind: ToolKind::ExitPlanMode,
+            name: "exit_plan_mode",
+            parameters: &[PLAN.required()],
+        },
+        ToolRules {
+            kind: ToolKind::TodoWrite,
+            name: "todo_write",
+            parameters: &[TODOS.required()],
         },
     ],
     unknown: UnknownArguments::Refuse,
@@ -113,9 +146,11 @@ pub(super) static TOOLSET: Toolset = Toolset {
                 control characters are left out, and NUL is shown as ␀; the file keeps every byte.",
     },
     approvals: Choices::ForSessionToo,
+    answers: AnswerForm::Json,
     cap: ResultCap::None,
     loops: LoopDetector::On,
     files: FileRules { shown: Shown::Numbered, detail: Detail::Full },
+    skills: SkillRules::COMMON,
     listed_denials: 5,
     error_prefix: "",
     variables: &[],

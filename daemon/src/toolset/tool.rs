@@ -6,6 +6,7 @@ use std::time::Duration;
 use brattice_policy::{Limits, Mode};
 use brattice_protocol::editor::EditorKind;
 use brattice_protocol::session::Options;
+use brattice_skills::Catalogue;
 
 use super::definition::{CallTimes, TimeLimits, ToolRules, Toolset};
 use super::parameter::{JUSTIFICATION, Parameter, RUN_IN_BACKGROUND, SANDBOX_PERMISSIONS};
@@ -37,24 +38,14 @@ pub(crate) enum ToolKind {
     TaskList,
     /// Writes to a task's standard input.
     TaskInput,
-}
-
-impl ToolKind {
-    /// The name that a call uses.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            ToolKind::Bash => "bash",
-            ToolKind::Read => "read",
-            ToolKind::Write => "write",
-            ToolKind::Edit => "edit",
-            ToolKind::Grep => "grep",
-            ToolKind::Glob => "glob",
-            ToolKind::TaskOutput => "task_output",
-            ToolKind::TaskKill => "task_kill",
-            ToolKind::TaskList => "task_list",
-            ToolKind::TaskInput => "task_input",
-        }
-    }
+    /// Asks a person questions.
+    AskUser,
+    /// Shows a person a plan, for plan mode to end.
+    ExitPlanMode,
+    /// Reads a skill.
+    Skill,
+    /// Replaces the to-do list.
+    TodoWrite,
 }
 
 impl ToolKind {
@@ -62,9 +53,13 @@ impl ToolKind {
     pub(crate) const fn editor_kind(self) -> EditorKind {
         match self {
             ToolKind::Bash | ToolKind::TaskKill | ToolKind::TaskInput => EditorKind::Execute,
-            ToolKind::Read | ToolKind::TaskOutput | ToolKind::TaskList => EditorKind::Read,
+            ToolKind::Read | ToolKind::Skill | ToolKind::TaskOutput | ToolKind::TaskList => {
+                EditorKind::Read
+            }
             ToolKind::Write | ToolKind::Edit => EditorKind::Edit,
             ToolKind::Grep | ToolKind::Glob => EditorKind::Search,
+            ToolKind::ExitPlanMode | ToolKind::TodoWrite => EditorKind::Think,
+            ToolKind::AskUser => EditorKind::Other,
         }
     }
 
@@ -78,7 +73,11 @@ impl ToolKind {
             | ToolKind::Grep
             | ToolKind::Glob
             | ToolKind::TaskKill
-            | ToolKind::TaskInput => Repetition::Loop,
+            | ToolKind::TaskInput
+            | ToolKind::AskUser
+            | ToolKind::ExitPlanMode
+            | ToolKind::Skill
+            | ToolKind::TodoWrite => Repetition::Loop,
             ToolKind::TaskOutput | ToolKind::TaskList => Repetition::Expected,
         }
     }
@@ -117,6 +116,37 @@ pub(crate) enum EscalationOffer {
     Withheld,
 }
 
+/// Whether a tool that takes a certain state is declared just then. It can be called in any, and says what is missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Offer {
+    /// It is.
+    Offered,
+    /// It is not.
+    #[default]
+    Withheld,
+}
+
+impl Offer {
+    /// One that depends on this.
+    pub(crate) const fn when(is_so: bool) -> Self {
+        if is_so { Offer::Offered } else { Offer::Withheld }
+    }
+}
+
+/// What the state of a session offers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Offers {
+    /// Plan mode is on, so that it can be left.
+    pub(crate) plan: Offer,
+    /// Somebody can answer questions.
+    pub(crate) questions: Offer,
+}
+
+impl Offers {
+    /// Whatever the state is.
+    pub(crate) const ALL: Offers = Offers { plan: Offer::Offered, questions: Offer::Offered };
+}
+
 /// A call's tool that the session does not declare.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown tool `{name}`: expected one of {declared}")]
@@ -127,6 +157,9 @@ pub(crate) struct UnknownTool {
     declared: String,
 }
 
+/// Where nobody has looked for any.
+static NO_SKILLS: Catalogue = Catalogue { skills: Vec::new(), unreadable: Vec::new(), omitted: 0 };
+
 /// The tools of one session.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SessionTools<'a> {
@@ -134,6 +167,8 @@ pub(crate) struct SessionTools<'a> {
     disabled: &'a [String],
     times: CallTimes,
     escalation: EscalationOffer,
+    offers: Offers,
+    skills: &'a Catalogue,
     cap: ResultCap,
     loops: LoopDetector,
 }
@@ -143,7 +178,23 @@ impl<'a> SessionTools<'a> {
     pub(crate) fn of(toolset: &'static Toolset, disabled: &'a [String], limits: &Limits) -> Self {
         let escalation = EscalationOffer::Offered { ceiling: Mode::DangerFullAccess };
         let (times, cap, loops) = (toolset.times(limits), toolset.cap, toolset.loops);
-        SessionTools { toolset, disabled, times, escalation, cap, loops }
+        let (offers, skills) = (Offers::default(), &NO_SKILLS);
+        SessionTools { toolset, disabled, times, escalation, offers, skills, cap, loops }
+    }
+
+    /// The same in a session in which these skills were found: the tool for them is declared where there are some.
+    pub(crate) const fn with_skills(self, skills: &'a Catalogue) -> Self {
+        SessionTools { skills, ..self }
+    }
+
+    /// The skills that were found.
+    pub(super) const fn skills(self) -> &'a Catalogue {
+        self.skills
+    }
+
+    /// The same in a session whose state offers this.
+    pub(crate) const fn with_offers(self, offers: Offers) -> Self {
+        SessionTools { offers, ..self }
     }
 
     /// The same in a session that may ask for more, or may not.
@@ -199,13 +250,13 @@ impl<'a> SessionTools<'a> {
         }
     }
 
-    /// The tool of that name among those that the session declares.
+    /// The tool of that name, among those that the session declares in some state.
     ///
     /// # Errors
     /// There is none; the fault names those there are.
     pub(crate) fn find(self, name: &str) -> Result<ToolKind, UnknownTool> {
-        self.kinds().find(|kind| kind.name() == name).ok_or_else(|| {
-            let declared: Vec<_> = self.kinds().map(|kind| format!("`{}`", kind.name())).collect();
+        self.enabled().find(|rules| rules.name == name).map(|rules| rules.kind).ok_or_else(|| {
+            let declared: Vec<_> = self.rules().map(|rules| format!("`{}`", rules.name)).collect();
             UnknownTool {
                 name: name.chars().take(REPEATED_CHARS).collect(),
                 declared: if declared.is_empty() { "none".to_owned() } else { declared.join(", ") },
@@ -213,19 +264,19 @@ impl<'a> SessionTools<'a> {
         })
     }
 
-    /// The tools, in the order of declaration.
-    pub(super) fn kinds(self) -> impl Iterator<Item = ToolKind> {
-        self.rules().map(|rules| rules.kind)
+    /// What a call of the tool names, where the session declares it.
+    pub(crate) fn name(self, kind: ToolKind) -> Option<&'static str> {
+        self.rules().find(|rules| rules.kind == kind).map(|rules| rules.name)
     }
 
     /// Whether the session declares the tool.
     pub(super) fn declares(self, kind: ToolKind) -> bool {
-        self.kinds().any(|declared| declared == kind)
+        self.name(kind).is_some()
     }
 
     /// What the tool takes in this session, in the order in which it is told.
     pub(super) fn parameters(self, kind: ToolKind) -> Vec<&'static Parameter> {
-        let rules = self.rules().find(|rules| rules.kind == kind);
+        let rules = self.enabled().find(|rules| rules.kind == kind);
         let parameters = rules.map_or(&[] as &[Parameter], |rules| rules.parameters);
         let is_taken = |parameter: &&Parameter| match parameter.name {
             name if name == RUN_IN_BACKGROUND.name => self.background() == Background::Offered,
@@ -237,10 +288,22 @@ impl<'a> SessionTools<'a> {
         parameters.iter().filter(is_taken).collect()
     }
 
-    fn rules(self) -> impl Iterator<Item = &'static ToolRules> {
+    /// The tools that are declared, in the order of declaration.
+    pub(super) fn rules(self) -> impl Iterator<Item = &'static ToolRules> {
+        let is_offered = move |rules: &&ToolRules| match rules.kind {
+            ToolKind::AskUser => self.offers.questions == Offer::Offered,
+            ToolKind::ExitPlanMode => self.offers.plan == Offer::Offered,
+            ToolKind::Skill => !self.skills.skills.is_empty(),
+            _ => true,
+        };
+        self.enabled().filter(is_offered)
+    }
+
+    /// All that the session does not disable.
+    fn enabled(self) -> impl Iterator<Item = &'static ToolRules> {
         let is_disabled =
-            move |kind: ToolKind| self.disabled.iter().any(|name| name == kind.name());
-        self.toolset.tools.iter().filter(move |rules| !is_disabled(rules.kind))
+            move |rules: &&ToolRules| self.disabled.iter().any(|name| name == rules.name);
+        self.toolset.tools.iter().filter(move |rules| !is_disabled(rules))
     }
 }
 
@@ -264,7 +327,7 @@ mod tests {
         assert_eq!(
             find(ToolsetName::Dsh, &[], "task_input"),
             Err("unknown tool `task_input`: expected one of `bash`, `edit`, `read`, `task_kill`, `task_list`, \
-                 `task_output`, `write`"
+                 `task_output`, `todo_write`, `write`"
                 .to_owned())
         );
         for name in [ToolsetName::Glrs, ToolsetName::Minimal] {
@@ -285,6 +348,10 @@ mod tests {
             "task_kill",
             "task_list",
             "task_input",
+            "ask_user_question",
+            "exit_plan_mode",
+            "todo_write",
+            "skill",
         ];
         assert_eq!(
             find(ToolsetName::Standard, &all, "bash"),

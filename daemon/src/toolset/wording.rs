@@ -116,6 +116,15 @@ pub(crate) enum DenialHint {
     Withheld,
 }
 
+/// How the answers to questions are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AnswerForm {
+    /// As JSON, each under its question's id.
+    Json,
+    /// As lines, each below its question.
+    Lines,
+}
+
 /// The cap on what any tool of a toolset answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResultCap {

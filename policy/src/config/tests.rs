@@ -214,8 +214,8 @@ fn what_is_not_enforced_yet_is_refused_by_its_name() {
     expected.sort_unstable();
     assert_eq!(named, expected);
     assert_eq!(
-        fault("[tools]\nskills = []\n", Author::User),
-        "line 2, column 1: [tools] skills is not enforced by this version, and a file that sets it is refused"
+        fault("[tools]\nweb_allow = []\n", Author::User),
+        "line 2, column 1: [tools] web_allow is not enforced by this version, and a file that sets it is refused"
     );
 }
 

@@ -10,9 +10,10 @@ use super::{Digest, FileNumber};
 use crate::approval::ApprovalOutcome;
 use crate::hello::Role;
 use crate::outcome::Cause;
+use crate::question::{Answer, QuestionOutcome};
 use crate::session::ToolsetName;
 use crate::tools::CallStatus;
-use crate::{ApprovalId, CallId, SessionId, TaskId};
+use crate::{ApprovalId, CallId, QuestionId, SessionId, TaskId};
 
 /// An event, told by its name in `event` and its own fields beside it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -78,6 +79,9 @@ pub enum Event {
         /// Whether its calls may ask a person.
         #[serde(default)]
         approval: Approval,
+        /// Whether it only plans at first.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        plan: bool,
         /// Its network setting.
         network: Network,
         /// Its toolset.
@@ -101,6 +105,9 @@ pub enum Event {
         /// Whether its calls may ask a person, where that changed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         approval: Option<Approval>,
+        /// Whether it only plans, where that changed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        plan: Option<bool>,
     },
     /// A session is no more.
     SessionClosed {
@@ -211,6 +218,45 @@ pub enum Event {
         from: Mode,
         /// The mode of this one command.
         to: Mode,
+    },
+    /// A person is asked the questions of a call, whose line has them.
+    QuestionAsked {
+        /// The session.
+        session: SessionId,
+        /// The call.
+        call: CallId,
+        /// What an answer names.
+        question: QuestionId,
+        /// How many there are.
+        questions: usize,
+    },
+    /// A person is asked about the plan of a call, whose line has it.
+    PlanAsked {
+        /// The session.
+        session: SessionId,
+        /// The call.
+        call: CallId,
+        /// What a decision names.
+        question: QuestionId,
+    },
+    /// Questions were answered or a plan was judged, or it ended without either.
+    QuestionSettled {
+        /// The session.
+        session: SessionId,
+        /// The call.
+        call: CallId,
+        /// The question, or the plan.
+        question: QuestionId,
+        /// How.
+        outcome: QuestionOutcome,
+        /// By whom.
+        by: Actor,
+        /// The answers, as they were given.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        answers: Vec<Answer>,
+        /// What the person said about a plan.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        feedback: Option<String>,
     },
     /// A command runs.
     TaskStarted {

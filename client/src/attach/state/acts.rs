@@ -1,16 +1,23 @@
 //! What keys do to the model.
 
+use brattice_protocol::QuestionId;
 use brattice_protocol::approval::{ApprovalChoice, MAX_REASON, RespondParams};
+use brattice_protocol::plan::{PlanAnswer, PlanDecision};
+use brattice_protocol::question::{QuestionRespond, Response};
 use brattice_protocol::task::KillParams;
 use brattice_protocol::tools::Stream;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::KeyEvent;
 
-use super::{Answer, Field, Focus, Kill, Model, NoteKind, Overlay, Start, Wish, Zoom};
+use super::form::Done;
+use super::{Answer, Asked, Field, Focus, Form, Kill, Model, NoteKind, Overlay, Start, Wish, Zoom};
 use crate::attach::keys::{self, Action};
 use crate::attach::output::{Pane, Which};
 
 /// What a kill from here is recorded with.
 const KILL_REASON: &str = "in brattice attach";
+
+/// Longest feedback on a plan that is typed here, in bytes.
+const MOST_FEEDBACK: usize = 4 << 10;
 
 /// How far a step goes.
 #[derive(Clone, Copy)]
@@ -41,20 +48,20 @@ impl Model {
 
     /// Text that was pasted goes where text is typed, and nowhere else.
     pub(super) fn paste(&mut self, text: &str) {
-        if let Some(Overlay::Reason(_, field)) = &mut self.overlay {
-            text.chars().for_each(|sign| field.push(sign));
+        match &mut self.overlay {
+            Some(Overlay::Reason(_, field) | Overlay::Feedback(_, field)) => {
+                text.chars().for_each(|sign| field.push(sign));
+            }
+            Some(Overlay::Form(form)) => form.paste(text),
+            Some(_) | None => {}
         }
     }
 
     fn edit(&mut self, key: KeyEvent) {
-        let Some(Overlay::Reason(_, field)) = &mut self.overlay else { return };
-        let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
-        match key.code {
-            KeyCode::Char('u') if is_control => field.clear(),
-            KeyCode::Char('w') if is_control => field.pop_word(),
-            KeyCode::Backspace => field.pop(),
-            KeyCode::Char(sign) if !is_control => field.push(sign),
-            _ => {}
+        match &mut self.overlay {
+            Some(Overlay::Reason(_, field) | Overlay::Feedback(_, field)) => field.press(key),
+            Some(Overlay::Form(form)) => form.press(key),
+            Some(_) | None => {}
         }
     }
 
@@ -67,8 +74,10 @@ impl Model {
             Action::Enter => return self.enter(),
             Action::Force => return self.kill(Urgency::AtOnce),
             Action::AllowOnce => return self.choose(ApprovalChoice::AllowOnce),
+            Action::Approve => return self.approve(),
             Action::AllowAlways => return self.choose(ApprovalChoice::AllowAlways),
             Action::Reject => self.reject(),
+            Action::Answer => return self.answer(),
             Action::Help => self.overlay = Some(Overlay::Help(0)),
             Action::Next => self.turn(Way::Down),
             Action::Previous => self.turn(Way::Up),
@@ -106,13 +115,30 @@ impl Model {
     }
 
     fn enter(&mut self) -> Vec<Wish> {
-        match self.overlay.take() {
+        let overlay = self.overlay.take();
+        match overlay {
             Some(Overlay::Answer(Answer { id, choice })) => {
                 vec![Wish::Respond(RespondParams { id, option: choice, reason: None })]
             }
             Some(Overlay::Reason(id, field)) => {
                 let (option, reason) = (ApprovalChoice::RejectOnce, field.said());
                 vec![Wish::Respond(RespondParams { id, option, reason })]
+            }
+            Some(Overlay::Form(mut form)) => match form.enter() {
+                Done::All(answers) => reply(form.id().clone(), Response::Answered(answers)),
+                Done::Not => {
+                    self.overlay = Some(Overlay::Form(form));
+                    Vec::new()
+                }
+            },
+            Some(Overlay::Dismiss(id)) => reply(id, Response::Dismissed),
+            Some(Overlay::Approve(id)) => {
+                let (decision, feedback) = (PlanDecision::Approve, None);
+                reply(id, Response::Decided(PlanAnswer { decision, feedback }))
+            }
+            Some(Overlay::Feedback(id, field)) => {
+                let (decision, feedback) = (PlanDecision::KeepPlanning, field.said());
+                reply(id, Response::Decided(PlanAnswer { decision, feedback }))
             }
             Some(Overlay::Kill(kill)) => {
                 self.overlay = Some(Overlay::Kill(kill));
@@ -131,6 +157,11 @@ impl Model {
 
     /// Out of what is over the screen, of the whole screen, or of the output.
     fn back(&mut self) {
+        if let Some(Overlay::Form(form)) = &mut self.overlay
+            && form.back()
+        {
+            return;
+        }
         if self.overlay.take().is_some() {
             return;
         }
@@ -163,9 +194,13 @@ impl Model {
     }
 
     fn step(&mut self, way: Way, distance: Distance) {
-        if let Some(Overlay::Help(from)) = &mut self.overlay {
-            *from = from.saturating_add_signed(rows(way, distance, 5));
-            return;
+        match &mut self.overlay {
+            Some(Overlay::Help(from)) => {
+                *from = from.saturating_add_signed(rows(way, distance, 5));
+                return;
+            }
+            Some(Overlay::Form(form)) => return form.step(rows(way, distance, 1)),
+            Some(_) | None => {}
         }
         let areas = self.areas();
         match self.focus {
@@ -220,7 +255,7 @@ impl Model {
     }
 
     fn choose(&mut self, choice: ApprovalChoice) -> Vec<Wish> {
-        let Some((_, request)) = self.asked.selected() else { return Vec::new() };
+        let Some((_, Asked::Approval(request))) = self.asked.selected() else { return Vec::new() };
         if !request.offers(choice) {
             self.say(NoteKind::Failed, "this cannot be allowed for the session");
             return Vec::new();
@@ -229,10 +264,27 @@ impl Model {
         vec![Wish::ShowFirst]
     }
 
+    fn approve(&mut self) -> Vec<Wish> {
+        let Some((_, Asked::Plan(request))) = self.asked.selected() else { return Vec::new() };
+        self.overlay = Some(Overlay::Approve(request.id.clone()));
+        vec![Wish::ShowFirst]
+    }
+
+    fn answer(&mut self) -> Vec<Wish> {
+        let Some((_, Asked::Questions(request))) = self.asked.selected() else { return Vec::new() };
+        self.overlay = Some(Overlay::Form(Form::new(request.clone())));
+        vec![Wish::ShowFirst]
+    }
+
     fn reject(&mut self) {
-        if let Some((_, request)) = self.asked.selected() {
-            self.overlay = Some(Overlay::Reason(request.id.clone(), Field::new(MAX_REASON)));
-        }
+        let Some((_, asked)) = self.asked.selected() else { return };
+        self.overlay = Some(match asked {
+            Asked::Approval(request) => Overlay::Reason(request.id.clone(), Field::new(MAX_REASON)),
+            Asked::Questions(request) => Overlay::Dismiss(request.id.clone()),
+            Asked::Plan(request) => {
+                Overlay::Feedback(request.id.clone(), Field::new(MOST_FEEDBACK))
+            }
+        });
     }
 
     fn stop(&mut self) {
@@ -255,6 +307,10 @@ impl Model {
         let (reason, force) = (Some(KILL_REASON.to_owned()), urgency == Urgency::AtOnce);
         vec![Wish::Kill(KillParams { session, task, reason, force })]
     }
+}
+
+fn reply(id: QuestionId, response: Response) -> Vec<Wish> {
+    vec![Wish::Reply(QuestionRespond { id, response })]
 }
 
 /// Whether a kill leaves its command the grace.

@@ -1,5 +1,7 @@
 //! A line that somebody types.
 
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
 /// What was typed, and how much may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Field {
@@ -23,8 +25,20 @@ impl Field {
         Some(self.text.trim()).filter(|text| !text.is_empty()).map(str::to_owned)
     }
 
+    /// What a key does to it.
+    pub(super) fn press(&mut self, key: KeyEvent) {
+        let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
+        match key.code {
+            KeyCode::Char('u') if is_control => self.clear(),
+            KeyCode::Char('w') if is_control => self.pop_word(),
+            KeyCode::Backspace => self.pop(),
+            KeyCode::Char(sign) if !is_control => self.push(sign),
+            _ => {}
+        }
+    }
+
     /// Adds a character. What is no text becomes a blank, and what does not fit is left out.
-    pub(crate) fn push(&mut self, sign: char) {
+    pub(super) fn push(&mut self, sign: char) {
         let sign = if sign.is_control() { ' ' } else { sign };
         if self.text.len() + sign.len_utf8() <= self.most {
             self.text.push(sign);
@@ -32,18 +46,18 @@ impl Field {
     }
 
     /// Takes the last character away.
-    pub(crate) fn pop(&mut self) {
+    fn pop(&mut self) {
         self.text.pop();
     }
 
     /// Takes the last word away, and the blanks behind it.
-    pub(crate) fn pop_word(&mut self) {
+    fn pop_word(&mut self) {
         let kept = self.text.trim_end().trim_end_matches(|sign: char| !sign.is_whitespace()).len();
         self.text.truncate(kept);
     }
 
     /// Takes all away.
-    pub(crate) fn clear(&mut self) {
+    fn clear(&mut self) {
         self.text.clear();
     }
 }

@@ -10,25 +10,28 @@
 //! on the screen, marked as old, until the next daemon tells them.
 
 mod acts;
+mod asked;
 mod field;
+mod form;
 mod list;
 mod news;
 mod overlay;
 mod told;
 
-use brattice_protocol::approval::ApprovalRequest;
 use brattice_protocol::hello::Peer;
 use brattice_protocol::session::SessionSummary;
 use brattice_protocol::task::TaskSummary;
 use brattice_protocol::tools::Stream;
-use brattice_protocol::{ApprovalId, SessionId, TaskId};
+use brattice_protocol::{SessionId, TaskId};
 use ratatui::layout::Size;
 
 use super::keys::{Context, Input};
 use super::layout::{self, Areas};
 use super::output::{Pane, Which};
 
+pub(super) use asked::{Asked, AskedId};
 pub(super) use field::Field;
+pub(super) use form::{Draft, Form, Place};
 pub(super) use list::{Keyed, List};
 pub(super) use news::{Event, Told, Wants, Wish};
 pub(super) use overlay::{Answer, Kill, Overlay};
@@ -47,9 +50,9 @@ pub(super) struct Model {
     /// Whose tasks they are.
     pub(super) tasks_of: Option<SessionId>,
     /// What waits for an answer, the oldest first.
-    pub(super) asked: List<ApprovalRequest>,
-    /// How much more does that is not listed.
-    pub(super) omitted: usize,
+    pub(super) asked: List<Asked>,
+    /// How many more approvals do that are not listed, and how many questions.
+    pub(super) omitted: [usize; 2],
     /// The part of the screen that keys are for.
     pub(super) focus: Focus,
     /// Whether it has the whole screen.
@@ -147,14 +150,6 @@ impl Keyed for TaskSummary {
     }
 }
 
-impl Keyed for ApprovalRequest {
-    type Key = ApprovalId;
-
-    fn key(&self) -> ApprovalId {
-        self.id.clone()
-    }
-}
-
 /// The model after an event, and what is to be done.
 pub(super) fn next(mut model: Model, event: Event) -> (Model, Vec<Wish>) {
     let wishes = match event {
@@ -189,7 +184,7 @@ impl Model {
             tasks: List::default(),
             tasks_of: None,
             asked: List::default(),
-            omitted: 0,
+            omitted: [0; 2],
             focus: Focus::Tasks,
             zoom: Zoom::Parts,
             pane: None,
@@ -219,7 +214,11 @@ impl Model {
         match (&self.overlay, &self.link, self.focus) {
             (Some(overlay), ..) => overlay.context(),
             (None, Link::Down { .. }, _) => Context::Down,
-            (None, Link::Up(_), Focus::Asked) => Context::Asked,
+            (None, Link::Up(_), Focus::Asked) => match self.asked.selected() {
+                Some((_, Asked::Questions(_))) => Context::Questions,
+                Some((_, Asked::Plan(_))) => Context::Plan,
+                Some((_, Asked::Approval(_))) | None => Context::Asked,
+            },
             (None, Link::Up(_), Focus::Sessions | Focus::Tasks) => Context::List,
             (None, Link::Up(_), Focus::Output) => Context::Output,
         }

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use brattice_protocol::approval::{ApprovalList, ApprovalRequest, ApprovalSettled, RespondParams};
+use brattice_protocol::approval::{ApprovalList, ApprovalSettled, RespondParams};
 use brattice_protocol::hello::Peer;
+use brattice_protocol::question::{QuestionList, QuestionRespond, QuestionSettled};
 use brattice_protocol::session::SessionSummary;
 use brattice_protocol::task::{KillParams, TaskSummary};
-use brattice_protocol::{ApprovalId, SessionId, TaskId};
+use brattice_protocol::{SessionId, TaskId};
 
+use super::{Asked, AskedId};
 use crate::attach::keys::Input;
 use crate::attach::output::{Piece, Read};
 
@@ -35,12 +37,16 @@ pub(crate) enum Told {
     Tasks(SessionId, Arc<[TaskSummary]>),
     /// All approvals that are open, the oldest first.
     Approvals(ApprovalList),
+    /// All questions and plans that are, likewise.
+    Questions(QuestionList),
     /// One more.
-    Pending(Box<ApprovalRequest>),
-    /// One ended.
+    Pending(Asked),
+    /// An approval ended.
     Settled(ApprovalSettled),
+    /// Questions or a plan did.
+    QuestionSettled(QuestionSettled),
     /// An answer did not count.
-    NotSettled(ApprovalId, String),
+    NotSettled(AskedId, String),
     /// Whether a kill was taken.
     Killed(TaskId, Result<(), String>),
     /// Something was read, or could not be.
@@ -62,6 +68,8 @@ pub(crate) enum Wish {
     ShowFirst,
     /// Answer an approval.
     Respond(RespondParams),
+    /// Answer questions, or a plan.
+    Reply(QuestionRespond),
     /// Stop a task.
     Kill(KillParams),
     /// Start a daemon.

@@ -1,9 +1,9 @@
 //! What is shown over all else: a question back, a line to type, the help.
 
 use brattice_protocol::approval::ApprovalChoice;
-use brattice_protocol::{ApprovalId, SessionId, TaskId};
+use brattice_protocol::{ApprovalId, QuestionId, SessionId, TaskId};
 
-use super::Field;
+use super::{AskedId, Field, Form, Place};
 use crate::attach::keys::Context;
 
 /// Something that is over the screen.
@@ -15,6 +15,14 @@ pub(crate) enum Overlay {
     Answer(Answer),
     /// Why something is rejected.
     Reason(ApprovalId, Field),
+    /// Answers to questions, as far as they are made.
+    Form(Form),
+    /// Whether questions are really to stay without an answer.
+    Dismiss(QuestionId),
+    /// Whether a plan is really approved.
+    Approve(QuestionId),
+    /// What is to be different about a plan.
+    Feedback(QuestionId, Field),
     /// Whether a task is really to be stopped.
     Kill(Kill),
 }
@@ -41,20 +49,30 @@ pub(crate) struct Kill {
 
 impl Overlay {
     /// Where keys go.
-    pub(super) const fn context(&self) -> Context {
+    pub(super) fn context(&self) -> Context {
         match self {
             Overlay::Help(_) => Context::Help,
-            Overlay::Answer(_) => Context::Confirm,
-            Overlay::Reason(..) => Context::Text,
+            Overlay::Answer(_) | Overlay::Dismiss(_) | Overlay::Approve(_) => Context::Confirm,
+            Overlay::Reason(..) | Overlay::Feedback(..) => Context::Text,
+            Overlay::Form(form) => match form.place() {
+                Place::Question(..) if form.is_typing() => Context::Own,
+                Place::Question(..) => Context::Options,
+                Place::Review(_) => Context::Confirm,
+            },
             Overlay::Kill(_) => Context::Kill,
         }
     }
 
     /// Which question it is about.
-    pub(super) const fn asked(&self) -> Option<&ApprovalId> {
+    pub(super) fn asked(&self) -> Option<AskedId> {
         match self {
-            Overlay::Answer(answer) => Some(&answer.id),
-            Overlay::Reason(id, _) => Some(id),
+            Overlay::Answer(Answer { id, .. }) | Overlay::Reason(id, _) => {
+                Some(AskedId::Approval(id.clone()))
+            }
+            Overlay::Form(form) => Some(AskedId::Question(form.id().clone())),
+            Overlay::Dismiss(id) | Overlay::Approve(id) | Overlay::Feedback(id, _) => {
+                Some(AskedId::Question(id.clone()))
+            }
             Overlay::Help(_) | Overlay::Kill(_) => None,
         }
     }

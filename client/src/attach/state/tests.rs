@@ -1,9 +1,9 @@
-use brattice_protocol::CallId;
 use brattice_protocol::approval::{
     ApprovalChoice, ApprovalOutcome, ApprovalSettled, RespondParams,
 };
 use brattice_protocol::audit::Actor;
 use brattice_protocol::task::{KillParams, TaskStatus};
+use brattice_protocol::{ApprovalId, CallId};
 
 use super::*;
 use crate::attach::output::{Side, Sought};
@@ -138,7 +138,10 @@ fn what_somebody_else_settles_is_asked_no_more() {
     assert_eq!((case.model.overlay.as_ref(), note(&case)), (None, "rejected by the client: x"));
     assert_eq!(case.press("enter"), [], "nor is the next one answered");
     case.press("y");
-    case.tell(Told::NotSettled(ApprovalId::new("b"), "b was expired already".to_owned()));
+    case.tell(Told::NotSettled(
+        AskedId::Approval(ApprovalId::new("b")),
+        "b was expired already".to_owned(),
+    ));
     assert_eq!((case.model.overlay.as_ref(), note(&case)), (None, "b was expired already"));
     assert_eq!((case.model.focus, case.model.asked.items().len()), (Focus::Tasks, 0));
     // Of what was not shown nothing is said.

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use brattice_protocol::approval::{ApprovalList, ApprovalRequest, ApprovalSettled};
+use brattice_protocol::SessionId;
+use brattice_protocol::approval::{ApprovalList, ApprovalSettled};
+use brattice_protocol::question::{QuestionList, QuestionOutcome, QuestionSettled};
 use brattice_protocol::session::SessionSummary;
 use brattice_protocol::task::TaskSummary;
-use brattice_protocol::{ApprovalId, SessionId};
 
-use super::{Focus, Link, List, Model, NoteKind, Told};
+use super::{Asked, AskedId, Focus, Link, List, Model, NoteKind, Told};
 use crate::attach::output::{Piece, Read};
-use crate::commands::task::first_line;
 
 /// Most tasks of a session that are listed; of more, the oldest are left out.
 const MOST_TASKS: usize = 1_000;
@@ -27,9 +27,12 @@ impl Model {
             Told::Gone(why) => self.lose(why),
             Told::Sessions(sessions) => self.list_sessions(sessions),
             Told::Tasks(session, tasks) => self.list_tasks(session, &tasks),
-            Told::Approvals(list) => self.list_asked(list),
-            Told::Pending(request) => self.ask(*request),
+            Told::Approvals(list) => self.list_approvals(list),
+            Told::Questions(list) => self.list_questions(list),
+            // Nobody's keys are taken away by it: who is busy elsewhere goes there when it suits.
+            Told::Pending(asked) => self.asked.add(asked),
             Told::Settled(settled) => self.settle(&settled),
+            Told::QuestionSettled(settled) => self.settle_question(&settled),
             Told::NotSettled(id, why) => {
                 self.forget(&id);
                 self.say(NoteKind::Failed, why);
@@ -51,7 +54,7 @@ impl Model {
         };
         self.link = Link::Down { why, since };
         self.asked = List::default();
-        self.omitted = 0;
+        self.omitted = [0; 2];
         self.leave_asked();
         if self.overlay.as_ref().is_some_and(|overlay| overlay.asked().is_some()) {
             self.overlay = None;
@@ -93,38 +96,61 @@ impl Model {
         }
     }
 
-    fn list_asked(&mut self, list: ApprovalList) {
-        self.omitted = list.omitted;
-        self.asked.replace(list.approvals);
+    fn list_approvals(&mut self, list: ApprovalList) {
+        self.omitted[0] = list.omitted;
+        let approvals = list.approvals.into_iter().map(Box::new).map(Asked::Approval);
+        let others = self.asked.items().iter().filter(|asked| !matches!(asked, Asked::Approval(_)));
+        self.list_asked(approvals.chain(others.cloned()).collect());
+    }
+
+    fn list_questions(&mut self, list: QuestionList) {
+        self.omitted[1] = list.omitted;
+        let others = self.asked.items().iter().filter(|asked| matches!(asked, Asked::Approval(_)));
+        let questions = list.questions.into_iter().map(Asked::Questions);
+        let plans = list.plans.into_iter().map(Asked::Plan);
+        self.list_asked(others.cloned().chain(questions).chain(plans).collect());
+    }
+
+    fn list_asked(&mut self, asked: Vec<Asked>) {
+        self.asked.replace(asked);
         if self.asked.items().is_empty() {
             self.leave_asked();
         }
     }
 
-    /// Nobody's keys are taken away by it: who is busy elsewhere goes there when it suits.
-    fn ask(&mut self, request: ApprovalRequest) {
-        self.asked.add(request);
-    }
-
     fn settle(&mut self, settled: &ApprovalSettled) {
-        if let Some(subject) = self.forget(&settled.id) {
+        if let Some(subject) = self.forget(&AskedId::Approval(settled.id.clone())) {
             let kind = if settled.outcome.is_allowed() { NoteKind::Done } else { NoteKind::Failed };
             let (word, by) = (settled.outcome.as_str(), settled.by.as_str());
             self.say(kind, format!("{word} by the {by}: {subject}"));
         }
     }
 
+    fn settle_question(&mut self, settled: &QuestionSettled) {
+        if let Some(subject) = self.forget(&AskedId::Question(settled.id.clone())) {
+            let kind = match settled.outcome {
+                QuestionOutcome::Answered | QuestionOutcome::Approved => NoteKind::Done,
+                QuestionOutcome::KeptPlanning
+                | QuestionOutcome::Dismissed
+                | QuestionOutcome::NotAnswered
+                | QuestionOutcome::Withdrawn => NoteKind::Failed,
+            };
+            let (word, by) = (settled.outcome.as_str(), settled.by.as_str());
+            self.say(kind, format!("{word} by the {by}: {subject}"));
+        }
+    }
+
     /// Takes a question out, and gives what it was about, if it was there.
-    fn forget(&mut self, id: &ApprovalId) -> Option<String> {
-        if self.overlay.as_ref().and_then(|overlay| overlay.asked()) == Some(id) {
+    fn forget(&mut self, id: &AskedId) -> Option<String> {
+        if self.overlay.as_ref().and_then(|overlay| overlay.asked()).as_ref() == Some(id) {
             self.overlay = None;
         }
-        let request = self.asked.remove(id)?;
+        let asked = self.asked.remove(id)?;
         self.question_from = 0;
         if self.asked.items().is_empty() {
             self.leave_asked();
         }
-        Some(first_line(request.subject()))
+        Some(asked.subject())
     }
 
     fn leave_asked(&mut self) {

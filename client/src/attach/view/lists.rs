@@ -1,7 +1,6 @@
 //! The lists: what waits for an answer, sessions, tasks.
 
 use brattice_protocol::Mode;
-use brattice_protocol::approval::ApprovalRequest;
 use brattice_protocol::session::SessionSummary;
 use brattice_protocol::task::{TaskStatus, TaskSummary};
 use ratatui::Frame;
@@ -10,7 +9,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::{Theme, title};
-use crate::attach::state::{Focus, Keyed, List, Model};
+use crate::attach::state::{Asked, Focus, Keyed, List, Model};
 use crate::cli::plain::plain;
 use crate::commands::sessions::{cut, ids, label, short};
 use crate::commands::task::{elapsed, first_line};
@@ -18,11 +17,12 @@ use crate::commands::task::{elapsed, first_line};
 /// What waits for an answer.
 pub(super) fn asked(model: &Model, theme: Theme, frame: &mut Frame, area: Rect) {
     let items = model.asked.items().len();
-    let more = if model.omitted > 0 { format!("+{}", model.omitted) } else { String::new() };
+    let omitted: usize = model.omitted.iter().sum();
+    let more = if omitted > 0 { format!("+{omitted}") } else { String::new() };
     let name = vec![Span::styled(format!("Waiting {items}{more}"), theme.urgent())];
     let focus = model.focus == Focus::Asked;
     title(theme, frame, area, name, focus);
-    list(&model.asked, theme, frame, area, focus, |request| question(request, theme));
+    list(&model.asked, theme, frame, area, focus, |asked| question(asked, theme));
 }
 
 /// The sessions.
@@ -75,14 +75,22 @@ fn list<T: Keyed>(
     }
 }
 
-fn question(request: &ApprovalRequest, theme: Theme) -> Vec<Span<'static>> {
-    let mode = Span::styled(mode_word(request.to), mode_style(request.to, theme));
-    vec![mode, Span::raw(format!(" {}", plain(&first_line(request.subject()))))]
+fn question(asked: &Asked, theme: Theme) -> Vec<Span<'static>> {
+    let kind = match asked {
+        Asked::Approval(request) => {
+            Span::styled(mode_word(request.to), mode_style(request.to, theme))
+        }
+        Asked::Questions(_) | Asked::Plan(_) => {
+            Span::styled(asked.name().to_owned(), theme.faint())
+        }
+    };
+    vec![kind, Span::raw(format!(" {}", plain(&asked.subject())))]
 }
 
 fn session(summary: &SessionSummary, length: usize, theme: Theme) -> Vec<Span<'static>> {
     let id = cut(&summary.session, length).to_owned();
-    let mode = Span::styled(mode_word(summary.mode), mode_style(summary.mode, theme));
+    let word = if summary.plan { "plan" } else { mode_word(summary.mode) };
+    let mode = Span::styled(word, mode_style(summary.mode, theme));
     let running = match (summary.lost, summary.running) {
         (true, _) => Span::styled("lost ", theme.bad()),
         (false, 0) => Span::raw(""),

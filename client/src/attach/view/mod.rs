@@ -5,6 +5,7 @@
 
 mod facts;
 mod folded;
+mod form;
 mod lists;
 mod output;
 mod overlay;

@@ -1,32 +1,36 @@
-//! What waits for an answer, in full: the words are those of `brattice approvals`.
+//! What waits for an answer, in full: the words are those of `brattice approvals` and `brattice questions`.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::{Theme, folded, put, title};
-use crate::attach::state::Model;
+use crate::attach::state::{Asked, Model};
 use crate::cli::plain::plain;
-use crate::cli::terminal;
-use crate::commands::approval;
 
 /// How wide the names of fields are, with the blanks around them.
 const NAMES: usize = 11;
 
 /// Draws the selected question.
 pub(super) fn draw(model: &Model, theme: Theme, frame: &mut Frame, area: Rect) {
-    let Some((place, request)) = model.asked.selected() else { return };
+    let Some((place, asked)) = model.asked.selected() else { return };
     let count = model.asked.items().len();
-    let text = approval::question(request, terminal::Style::Plain, model.now);
-    let rows: Vec<Line> =
-        text.lines().flat_map(|line| rows(line, usize::from(area.width), theme)).collect();
+    let width = usize::from(area.width);
+    let rows: Vec<Line> = asked
+        .text(model.now)
+        .lines()
+        .flat_map(|line| match asked {
+            Asked::Approval(_) => rows(line, width, theme),
+            Asked::Questions(_) | Asked::Plan(_) => prose(line, width, theme),
+        })
+        .collect();
     let height = usize::from(area.height);
     let from = model.question_from.min(rows.len().saturating_sub(height));
     let more = match rows.len().saturating_sub(from + height) {
         0 => String::new(),
         more => format!(", {more} more rows: PgDn"),
     };
-    let name = format!("{} {} of {count}{more}", plain(&request.tool), place + 1);
+    let name = format!("{} {} of {count}{more}", plain(asked.name()), place + 1);
     title(theme, frame, area, vec![Span::raw(name)], false);
     put(frame, area, &rows[from..]);
 }
@@ -48,6 +52,19 @@ fn rows(line: &str, width: usize, theme: Theme) -> Vec<Line<'static>> {
         Line::from(spans)
     };
     pieces.into_iter().enumerate().map(named).collect()
+}
+
+/// A line of somebody's words: it goes on below itself, as far to the right.
+fn prose(line: &str, width: usize, theme: Theme) -> Vec<Line<'static>> {
+    let begin = line.len() - line.trim_start_matches([' ', '│']).len();
+    let (before, text) = line.split_at(begin);
+    let columns = before.chars().count();
+    if columns * 2 > width {
+        return folded::words(line, width.max(1)).into_iter().map(Line::raw).collect();
+    }
+    let row =
+        |row| Line::from(vec![Span::styled(before.to_owned(), theme.faint()), Span::raw(row)]);
+    folded::words(text, width - columns).into_iter().map(row).collect()
 }
 
 /// A line of a command, to the letter.

@@ -26,7 +26,7 @@ pub(super) fn header(model: &Model, theme: Theme, frame: &mut Frame, area: Rect)
             let sessions = counted(model.sessions.items().len(), "session", "sessions");
             let tasks = counted(running, "task runs", "tasks run");
             spans.push(Span::raw(format!("{sessions}, {tasks}")));
-            let asked = model.asked.items().len() + model.omitted;
+            let asked = model.asked.items().len() + model.omitted.iter().sum::<usize>();
             if asked > 0 {
                 let text = counted(asked, "question waits", "questions wait");
                 spans.extend([

@@ -1,6 +1,7 @@
+use brattice_protocol::question::{Question, QuestionOption, QuestionRequest};
 use brattice_protocol::session::SessionSummary;
 use brattice_protocol::task::{TaskStatus, TaskSummary};
-use brattice_protocol::{Mode, SessionId};
+use brattice_protocol::{CallId, Mode, QuestionId, SessionId};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
@@ -9,7 +10,7 @@ use ratatui::style::{Color, Modifier};
 use super::*;
 use crate::attach::keys::{self, Context};
 use crate::attach::samples::{Case, approval, session, task};
-use crate::attach::state::Told;
+use crate::attach::state::{Asked, Told};
 
 fn frame(case: &Case, theme: Theme) -> Buffer {
     let size = case.model.screen;
@@ -303,13 +304,71 @@ fn colours_are_a_commands_own_unless_nobody_wants_any() {
 }
 
 #[test]
+fn questions_are_shown_and_answered_over_the_screen() {
+    let mut case = Case::busy(80, 18);
+    let option = |label: &str, means: Option<&str>| QuestionOption {
+        label: label.to_owned(),
+        description: means.map(str::to_owned),
+    };
+    case.tell(Told::Pending(Asked::Questions(QuestionRequest {
+        id: QuestionId::new("01a2cccc"),
+        session: SessionId::new("01a2aaaa-0000"),
+        call: CallId::new("c"),
+        questions: vec![Question {
+            id: "db".to_owned(),
+            question: "Which data base is it to be?\u{1b}[2J".to_owned(),
+            header: Some("Storage".to_owned()),
+            options: vec![
+                option("SQLite", Some("a file, and nothing to look after\u{202e}")),
+                option("PostgreSQL", None),
+            ],
+            multi_select: false,
+        }],
+    })));
+    case.press("w");
+    assert_eq!(
+        screen(&case).lines().skip(2).take(8).collect::<Vec<_>>().join("\n"),
+        "\
+─ Waiting 1 ────────────────────│─ question 1 of 1 ─────────────────────────────
+▸question Which data base is it │01a2cccc  asks
+─ Sessions 2 ───────────────────│  session  01a2aaaa-0000
+▸01a2bbbb write 1 runs api      │  db  Storage: Which data base is it to
+ 01a2aaaa write api             │  be?\\u{1b}[2J
+─ Tasks 2 ──────────────────────│    1. SQLite  a file, and nothing to look
+▸bash-2 runs 12s  npm start …   │    after\\u{202e}
+ bash-1 done 10s  make test     │    2. PostgreSQL"
+    );
+    case.press("enter");
+    case.press("2");
+    assert_eq!(
+        screen(&case).lines().skip(6).take(7).collect::<Vec<_>>().join("\n"),
+        " 01a┌ Question 1 of 1 ─────────────────────────────────────────────────────┐
+─ Ta│ Storage: Which data base is it to be?\\u{1b}[2J                       │
+▸bas│ ( ) 1. SQLite: a file, and nothing to look after\\u{202e}             │
+ bas│ (x) 2. PostgreSQL                                                    │
+    │ > in your own words                                                  │
+    └──────────────────────────────────────────────────────────────────────┘
+                                │"
+    );
+    assert!(
+        screen(&case)
+            .ends_with("\n Enter choose, and on  Esc back  Up up  Down down, to your own words"),
+        "{}",
+        screen(&case)
+    );
+    case.press("enter");
+    assert!(screen(&case).contains("┌ Answer so? "), "{}", screen(&case));
+    assert!(screen(&case).contains("│   PostgreSQL "), "{}", screen(&case));
+}
+
+#[test]
 fn the_help_has_every_key() {
     let mut case = Case::busy(80, 60);
     case.press("?");
     let text = screen(&case);
-    for (name, does) in
-        [Context::Asked, Context::Output, Context::List].into_iter().flat_map(keys::told)
-    {
+    let contexts =
+        [Context::Asked, Context::Questions, Context::Plan, Context::Output, Context::List];
+    for (name, does) in contexts.into_iter().flat_map(keys::told) {
         assert!(text.contains(&format!("{name:<10} {does}")), "{name} in\n{text}");
     }
     let mut case = Case::busy(80, 10);

@@ -8,7 +8,7 @@ use brattice_protocol::events::WatchParams;
 use tokio::sync::{Notify, mpsc, watch};
 
 use super::{Heard, survey, tell, words};
-use crate::attach::state::Told;
+use crate::attach::state::{Asked, Told};
 use crate::cli::{Context, Failure};
 
 /// The first pause between two attempts to connect, and the longest.
@@ -90,15 +90,20 @@ async fn listen(
     let events = Some(EVENTS.map(str::to_owned).to_vec());
     client.events_watch(&WatchParams { events, ..WatchParams::default() }).await?;
     // What is asked while the list is on its way is in both.
-    tell(teller, Told::Approvals(client.approval_list().await?)).await;
+    list(client, teller).await?;
     while let Some(notice) = notices.next().await {
         match notice {
-            Notice::ApprovalPending(request) => tell(teller, Told::Pending(request)).await,
+            Notice::ApprovalPending(request) => ask(teller, Asked::Approval(request)).await,
+            Notice::QuestionPending(request) => ask(teller, Asked::Questions(*request)).await,
+            Notice::PlanPending(request) => ask(teller, Asked::Plan(*request)).await,
             Notice::ApprovalSettled(settled) => tell(teller, Told::Settled(settled)).await,
+            Notice::QuestionSettled(settled) => {
+                tell(teller, Told::QuestionSettled(settled)).await;
+            }
             Notice::Event(_) => nudge.notify_one(),
             Notice::Skipped(_) => {
                 nudge.notify_one();
-                tell(teller, Told::Approvals(client.approval_list().await?)).await;
+                list(client, teller).await?;
             }
             Notice::CallStarted(_)
             | Notice::CallOutput(_)
@@ -106,8 +111,20 @@ async fn listen(
             | Notice::TaskStarted(_)
             | Notice::TaskFinished(_)
             | Notice::ToolsChanged(_)
+            | Notice::TodoChanged(_)
             | Notice::Other(_) => {}
         }
     }
     Ok(())
+}
+
+/// Tells all that is open.
+async fn list(client: &Client, teller: &mpsc::Sender<Heard>) -> Result<(), ClientError> {
+    tell(teller, Told::Approvals(client.approval_list().await?)).await;
+    tell(teller, Told::Questions(client.question_list().await?)).await;
+    Ok(())
+}
+
+async fn ask(teller: &mpsc::Sender<Heard>, asked: Asked) {
+    tell(teller, Told::Pending(asked)).await;
 }

@@ -19,13 +19,14 @@ use std::time::Duration;
 use brattice_client::{Client, ClientError};
 use brattice_protocol::SessionId;
 use brattice_protocol::approval::RespondParams;
+use brattice_protocol::question::QuestionRespond;
 use brattice_protocol::task::KillParams;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::output::Read;
-use super::state::{Told, Wants};
+use super::state::{AskedId, Told, Wants};
 use crate::cli::Context;
 
 /// What was heard and waits to be taken; whoever has more to tell waits.
@@ -165,7 +166,25 @@ impl Watch {
             };
             let told = match answered {
                 Ok(settled) => Told::Settled(settled),
-                Err(why) => Told::NotSettled(params.id, why),
+                Err(why) => Told::NotSettled(AskedId::Approval(params.id), why),
+            };
+            tell(&teller, told).await;
+        });
+    }
+
+    /// Answers questions or a plan.
+    pub(super) fn reply(&self, params: QuestionRespond) {
+        let (client, teller) = (self.client.clone(), self.teller.clone());
+        tokio::spawn(async move {
+            let answered = match &client {
+                Some(client) => {
+                    client.question_respond(&params).await.map_err(|error| words(&error))
+                }
+                None => Err(NO_DAEMON.to_owned()),
+            };
+            let told = match answered {
+                Ok(settled) => Told::QuestionSettled(settled),
+                Err(why) => Told::NotSettled(AskedId::Question(params.id), why),
             };
             tell(&teller, told).await;
         });

@@ -6,7 +6,7 @@ use brattice_protocol::ApprovalId;
 use brattice_protocol::approval::{ApprovalChoice, RespondParams};
 
 use super::words::settled;
-use crate::cli::arguments::{Approve, Reject};
+use crate::cli::asked::{Approve, Reject};
 use crate::cli::{Context, Failure};
 
 /// Allows the command of an approval.

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::words::{question, settled};
-use crate::cli::arguments::Approvals;
+use crate::cli::asked::Approvals;
 use crate::cli::context::{Asker, print};
 use crate::cli::duration::now;
 use crate::cli::terminal::{Format, Style};
@@ -44,7 +44,7 @@ fn all(list: &ApprovalList, style: Style) -> String {
 
 async fn follow(context: &Context) -> Result<ExitCode, Failure> {
     let mut interrupts = Interrupts::listen()?;
-    let client = context.asking(Role::Operator, Asker::Person).await?;
+    let client = context.asking(Role::Operator, Asker::Approvals).await?;
     let mut notices = client.notifications();
     let list = client.approval_list().await?;
     for request in &list.approvals {

@@ -1,12 +1,14 @@
-//! Asking the person at the terminal about a call that this program made itself.
+//! Asking the person at the terminal about a call that this program made itself: approvals, and by `question` what the model asks.
 //!
 //! What was typed before the question was shown is thrown away: a yes must not be older than what it is to. A question that
 //! somebody else settles meanwhile is given up.
 
 use std::io::{self, BufRead as _, IsTerminal as _};
+use std::os::fd::AsFd;
 
-use brattice_client::{ApprovalQuestion, Approvals, Client, Notice, Notifications};
+use brattice_client::{ApprovalQuestion, Approvals, Client, Notice, Notifications, Questions};
 use brattice_protocol::approval::{ApprovalAnswer, ApprovalChoice, ApprovalSettled};
+use rustix::io::Errno;
 use rustix::termios::{QueueSelector, tcflush};
 use tokio::sync::oneshot;
 
@@ -15,6 +17,7 @@ use crate::cli::context::{Asker, print};
 use crate::cli::duration::now;
 use crate::cli::terminal::{Format, Style};
 use crate::cli::{Context, Failure};
+use crate::commands::question;
 
 /// Whether a person can be asked here: input and output are a terminal, and are not for programs.
 pub(crate) fn asker(context: &Context) -> Asker {
@@ -25,29 +28,30 @@ pub(crate) fn asker(context: &Context) -> Asker {
     }
 }
 
-/// The questions about a client's own calls, put to a person.
+/// The questions about a client's own calls, put to a person one after the other.
 pub(crate) struct Prompt {
     questions: Option<Approvals>,
+    inquiries: Option<Questions>,
     notices: Notifications,
 }
 
 impl Prompt {
     /// Of a client that declared that it answers; one that did not is asked nothing.
     pub(crate) fn of(client: &Client) -> Prompt {
-        Prompt { questions: client.approvals(), notices: client.notifications() }
+        let (questions, inquiries) = (client.approvals(), client.questions());
+        Prompt { questions, inquiries, notices: client.notifications() }
     }
 
     /// Puts question after question, for as long as it is polled.
     pub(crate) async fn run(&mut self) -> Failure {
         loop {
-            let asked = match &mut self.questions {
-                Some(questions) => questions.next().await,
-                None => None,
+            let Prompt { questions, inquiries, notices } = self;
+            let put = tokio::select! {
+                Some(asked) = next(questions, Approvals::next) => self.put(asked).await,
+                Some(inquiry) = next(inquiries, Questions::next) => question::put(inquiry, notices).await,
+                else => return std::future::pending().await,
             };
-            let Some(asked) = asked else {
-                return std::future::pending().await;
-            };
-            if let Err(failure) = self.put(asked).await {
+            if let Err(failure) = put {
                 return failure;
             }
         }
@@ -58,7 +62,7 @@ impl Prompt {
         let choices = if offers_session { "y once, a for this session, N" } else { "y/N" };
         let style = Style::of_stdout();
         // Before the question is shown: a yes must not be older than what it is to.
-        if let Err(errno) = tcflush(io::stdin(), QueueSelector::IFlush) {
+        if let Err(errno) = clear_input(io::stdin()) {
             asked.answer(&ApprovalAnswer::Cancelled).await;
             return print(format!(
                 "nobody can be asked here: the terminal's input cannot be cleared: {errno}\n"
@@ -88,8 +92,24 @@ fn read(line: &str, offers_session: bool) -> ApprovalAnswer {
     ApprovalAnswer::Selected { option, reason: None }
 }
 
+/// The next of what may not be asked at all.
+async fn next<Q, T>(
+    asked: &mut Option<Q>,
+    take: impl AsyncFnOnce(&mut Q) -> Option<T>,
+) -> Option<T> {
+    match asked {
+        Some(asked) => take(asked).await,
+        None => None,
+    }
+}
+
+/// Throws away what was typed so far.
+pub(in crate::commands) fn clear_input(terminal: impl AsFd) -> Result<(), Errno> {
+    tcflush(terminal, QueueSelector::IFlush)
+}
+
 /// A line that is typed from now on. A read cannot be called off, so its thread ends with the line, or with the program.
-fn read_line() -> oneshot::Receiver<String> {
+pub(in crate::commands) fn read_line() -> oneshot::Receiver<String> {
     let (sender, line) = oneshot::channel();
     std::thread::spawn(move || {
         let stdin = io::stdin();

@@ -83,6 +83,24 @@ pub(crate) enum ArgumentFault {
         /// What came.
         came: Came,
     },
+    /// A value that stands at an earlier place as well.
+    #[error("argument `{place}`: expected another value than that of `{first}`, got {came}")]
+    Repeated {
+        /// Where it stands.
+        place: String,
+        /// Where it stood first.
+        first: String,
+        /// The value.
+        came: Came,
+    },
+    /// A to-do list of which two items are in progress.
+    #[error("argument `todos`: expected at most one item in progress, got {first} and {second}")]
+    TwoInProgress {
+        /// The one.
+        first: Came,
+        /// The other.
+        second: Came,
+    },
     /// Neither of two ways to say what a call is about.
     #[error("argument `{first}`: expected it or `{second}`, got neither")]
     Neither {
@@ -136,10 +154,14 @@ pub(crate) enum Expected {
     Word(&'static [&'static str]),
     /// Text with something in it, be it blank.
     NonEmptyText,
+    /// A list.
+    Array,
     /// A list with something in it.
     NonEmptyArray,
     /// A list of at most so many.
     EntriesOfAtMost(usize),
+    /// A plan.
+    Heading,
     /// Named values.
     Object,
     /// No such value.
@@ -158,7 +180,10 @@ impl Expected {
                 Expected::WholeNumberWithin(least, most)
             }
             ParameterKind::Word(words) => Expected::Word(words),
-            ParameterKind::FileEdits => Expected::NonEmptyArray,
+            ParameterKind::FileEdits | ParameterKind::Questions | ParameterKind::PlainQuestions => {
+                Expected::NonEmptyArray
+            }
+            ParameterKind::Todos => Expected::Array,
         }
     }
 }
@@ -182,6 +207,10 @@ impl fmt::Display for Expected {
                 write!(f, "one of {}", quoted.join(", "))
             }
             Expected::NonEmptyText => f.write_str("text that is not empty"),
+            Expected::Array => f.write_str("an array"),
+            Expected::Heading => {
+                f.write_str("Markdown that begins with a heading, such as `# Plan`")
+            }
             Expected::NonEmptyArray => f.write_str("an array that is not empty"),
             Expected::EntriesOfAtMost(most) => write!(f, "an array of at most {most} entries"),
             Expected::Object => f.write_str("an object"),

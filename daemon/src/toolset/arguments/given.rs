@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::fault::{ArgumentFault, Came, Expected, shorten};
 use crate::toolset::definition::UnknownArguments;
 use crate::toolset::parameter::{
-    JUSTIFICATION, Parameter, Presence, RUN_IN_BACKGROUND, SANDBOX_PERMISSIONS,
+    JUSTIFICATION, Parameter, ParameterKind, Presence, RUN_IN_BACKGROUND, SANDBOX_PERMISSIONS,
 };
 use crate::toolset::tool::{Background, EscalationOffer, SessionTools, ToolKind};
 
@@ -52,6 +52,12 @@ impl<'a> Given<'a> {
     /// Whether there is such a parameter.
     pub(super) fn declares(&self, parameter: &Parameter) -> bool {
         self.parameters.iter().any(|known| known.name == parameter.name)
+    }
+
+    /// The type of the parameter of that name, as this toolset has it.
+    pub(super) fn kind(&self, parameter: &Parameter) -> Option<ParameterKind> {
+        let known = self.parameters.iter().find(|known| known.name == parameter.name);
+        known.map(|known| known.kind)
     }
 
     /// The value, where the parameter is declared and the argument there.

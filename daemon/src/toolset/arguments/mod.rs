@@ -2,7 +2,7 @@
 //! for the model: the argument, what was expected and what came.
 //!
 //! ```text
-//!  arguments ──▶ given ──▶ bash, files, search, tasks ──▶ BashArguments, ReadArguments …
+//!  arguments ──▶ given ──▶ bash, files, search, tasks, people ──▶ BashArguments, ReadArguments …
 //!                declared?  value by value
 //!                required?        │
 //!                    └──────▶ fault: ArgumentFault
@@ -14,6 +14,8 @@ mod bash;
 mod fault;
 mod files;
 mod given;
+mod nested;
+mod people;
 mod search;
 mod tasks;
 
@@ -22,6 +24,7 @@ pub(crate) use fault::ArgumentFault;
 pub(crate) use files::{
     EditArguments, EditedFile, ReadArguments, WriteArguments, parse_edit, parse_read, parse_write,
 };
+pub(crate) use people::{PlanArguments, parse_plan, parse_questions, parse_skill, parse_todos};
 pub(crate) use search::{GlobArguments, GrepArguments, parse_glob, parse_grep};
 pub(crate) use tasks::{
     Part, TaskInputArguments, TaskKillArguments, TaskOutputArguments, Wait, parse_task_input,

@@ -3,7 +3,9 @@
 
 mod bash;
 mod files;
+mod people;
 mod result;
+mod skills;
 mod tasks;
 
 use super::tool::{SessionTools, ToolKind};
@@ -21,6 +23,10 @@ pub(super) fn description(tools: SessionTools<'_>, kind: ToolKind) -> String {
         ToolKind::TaskKill => tasks::task_kill(tools),
         ToolKind::TaskList => tasks::task_list(tools),
         ToolKind::TaskInput => tasks::task_input(),
+        ToolKind::AskUser => people::ask_user(tools),
+        ToolKind::ExitPlanMode => people::exit_plan_mode(),
+        ToolKind::Skill => skills::skill(tools),
+        ToolKind::TodoWrite => people::todo_write(tools),
     }
 }
 

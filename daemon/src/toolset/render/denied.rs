@@ -32,7 +32,6 @@ pub(crate) enum Refusal {
     /// The session asks nobody.
     Disabled,
     /// The session only plans.
-    #[cfg_attr(not(test), expect(dead_code, reason = "approvals know of plan mode"))]
     PlanMode,
     /// The operator does not allow it.
     Ceiling,
@@ -82,8 +81,12 @@ pub(super) fn denial_lines(toolset: &Toolset, denied: &DeniedText<'_>) -> Vec<St
             lines.push(format!("denied: and {more} more"));
         }
     }
-    let told = escalation.filter(|_| toolset.command.hint == DenialHint::Told);
-    lines.extend(told.map(hint));
+    // Why a session may suddenly write nothing is told whatever a toolset's calls can ask for.
+    let is_told = |escalation: &Escalation| {
+        toolset.command.hint == DenialHint::Told
+            || *escalation == Escalation::Final(Refusal::PlanMode)
+    };
+    lines.extend(escalation.filter(is_told).map(hint));
     lines
 }
 
@@ -124,7 +127,8 @@ fn quoted(path: &str) -> String {
     shown
 }
 
-fn hint(escalation: Escalation) -> String {
+/// The line that says what there is to be done.
+pub(crate) fn hint(escalation: Escalation) -> String {
     match escalation {
         Escalation::Repeat(mode) => format!(
             "[sandbox: to ask, repeat this call once with sandbox_permissions \"{mode}\" and justification]"

@@ -2,7 +2,10 @@
 
 use brattice_protocol::files::{FileRead, FilesChanged, FilesRefused, Matches};
 use brattice_protocol::outcome::CommandOutcome;
+use brattice_protocol::question::QuestionFacts;
+use brattice_protocol::skill::SkillRead;
 use brattice_protocol::task::{TaskFed, TaskListing, TaskRead, TaskState};
+use brattice_protocol::todo::TodoCounts;
 use serde::Serialize;
 
 /// What a result tells as data. Each has the form that `brattice_protocol` gives it.
@@ -27,6 +30,12 @@ pub(crate) enum Facts {
     Refused(Box<FilesRefused>),
     /// Of `grep` and `glob`.
     Matches(Matches),
+    /// Of questions and of a plan.
+    Question(QuestionFacts),
+    /// Of `todo_write`.
+    Todos(TodoCounts),
+    /// Of a tool for skills.
+    Skill(SkillRead),
 }
 
 impl Facts {
@@ -36,6 +45,7 @@ impl Facts {
             Facts::Command(outcome) => Some(outcome),
             Facts::State(_) | Facts::Read(_) | Facts::List(_) | Facts::Fed(_) => None,
             Facts::File(_) | Facts::Changed(_) | Facts::Refused(_) | Facts::Matches(_) => None,
+            Facts::Question(_) | Facts::Todos(_) | Facts::Skill(_) => None,
         }
     }
 }

@@ -7,6 +7,7 @@
 //!     │                                     │      ▲ closing, denied       outcome, facts: structuredContent
 //!     └────▶ stream: which part ────────────┴──▶ task_output ──▶ text
 //!  TaskSummary ──▶ task_list ──▶ text              task_words ──▶ text
+//!  Question, Answer, Todo ──▶ people ──▶ text           SkillText ──▶ skill ──▶ text
 //!  Reading, Written, Edited ──▶ files ──▶ text     Found, Listed ──▶ search ──▶ text     faults ──▶ refused ──▶ text
 //! ```
 //!
@@ -14,6 +15,7 @@
 //! Every function is pure: reading the spool is left to the session.
 
 mod body;
+mod capped;
 mod characters;
 mod closing;
 mod command;
@@ -25,12 +27,14 @@ mod facts;
 mod files;
 mod lines;
 mod outcome;
+mod people;
 mod prompt;
 mod refused;
 #[cfg(test)]
 #[path = "tests/samples.rs"]
 mod samples;
 mod search;
+mod skill;
 mod status;
 mod stream;
 mod task_list;
@@ -42,12 +46,16 @@ pub(crate) use characters::{CharacterCount, StreamLength};
 pub(crate) use command::{
     CallFate, CommandText, Rendered, render_command, render_not_run, render_rejected,
 };
-pub(crate) use denied::{DeniedText, Escalation, Refusal, facts};
+pub(crate) use denied::{DeniedText, Escalation, Refusal, facts, hint};
 pub(crate) use facts::Facts;
 pub(crate) use files::{render_edited, render_read, render_written};
 pub(crate) use outcome::unshown_outcome;
+pub(crate) use people::{
+    approved, not_approved, question_facts, render_answers, render_todos, unanswered,
+};
 pub(crate) use refused::{Unread, edit_fault_words, fault_words, render_refused, unread_words};
 pub(crate) use search::{Searched, render_found, render_listed};
+pub(crate) use skill::{render_skill, unknown_skill};
 pub(crate) use status::{EndedTask, Ending, append_ended, append_loop, task_kill_reason};
 pub(crate) use stream::StreamReading;
 pub(crate) use task_list::render_task_list;

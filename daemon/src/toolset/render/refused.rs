@@ -37,10 +37,7 @@ pub(crate) fn fault_words(tools: SessionTools<'_>, fault: &Fault) -> String {
             format!("{path} does not exist; close names: {}", near.join(", "))
         }
         FaultKind::NotRegular(FileType::Directory) => {
-            let by = match tools.declares(ToolKind::Glob) {
-                true => "glob",
-                false => "`ls` in bash",
-            };
+            let by = tools.name(ToolKind::Glob).unwrap_or("`ls` in bash");
             format!("{path} is a directory, not a regular file; list it with {by}")
         }
         FaultKind::Cancelled(_) => "the call was cancelled; nothing was changed".to_owned(),

@@ -1,0 +1,196 @@
+//! `brattice questions`, `answer`, what `session show` tells, and `brattice call` on a terminal.
+
+use std::process::{Command, Stdio};
+
+use brattice_protocol::question::QuestionList;
+use brattice_tests::{Native, Session, World, brattice};
+use serde_json::{Value, json};
+
+use crate::{call, opening};
+
+fn client(world: &World, arguments: &[&str]) -> Command {
+    let mut command = world.command(brattice().to_str().unwrap());
+    command
+        .args(arguments)
+        .env("BRATTICE_SOCKET", world.socket())
+        .env("BRATTICE_CONTROL_SOCKET", world.control())
+        .env("BRATTICE_STATE", world.state())
+        .stdin(Stdio::null());
+    command
+}
+
+fn brattice_in(world: &World, arguments: &[&str]) -> Native {
+    Native::run(&mut client(world, arguments))
+}
+
+/// Runs `brattice` on a terminal of its own, types the next line each time it asks for one, and prints all that it showed.
+const TERMINAL: &str = r#"
+import os, pty, sys
+answers, words = sys.argv[1].split("|"), sys.argv[2:]
+child, terminal = pty.fork()
+if child == 0:
+    os.execv(words[0], words)
+shown, asked = b"", 0
+while True:
+    try:
+        piece = os.read(terminal, 4096)
+    except OSError:
+        break
+    if not piece:
+        break
+    shown += piece
+    prompts = shown.count(b"own words): ") + shown.count(b"be different] ")
+    if prompts > asked:
+        os.write(terminal, answers[asked].encode() + b"\n")
+        asked = prompts
+_, status = os.waitpid(child, 0)
+print(shown.decode().replace("\r\n", "\n"), end="")
+print("status", os.waitstatus_to_exitcode(status))
+"#;
+
+fn on_a_terminal(world: &World, answers: &str, arguments: &[&str]) -> String {
+    let brattice = brattice();
+    let mut command = world.command("/usr/bin/python3");
+    command
+        .args(["-c", TERMINAL, answers, brattice.to_str().unwrap()])
+        .args(arguments)
+        .env("NO_COLOR", "1")
+        .env("BRATTICE_SOCKET", world.socket())
+        .env("BRATTICE_CONTROL_SOCKET", world.control())
+        .env("BRATTICE_STATE", world.state());
+    let told = Native::run(&mut command);
+    told.succeeded();
+    told.stdout
+}
+
+fn questions() -> Value {
+    json!({"questions": [
+        {"id": "db", "question": "Which?", "options": [{"label": "A", "description": "a file"}, {"label": "B"}]},
+        {"id": "name", "question": "What name?"},
+    ]})
+}
+
+fn ask(session: &Session) -> brattice_tests::Pending {
+    session.begin_call(json!({"name": "ask_user_question", "arguments": questions()}))
+}
+
+#[test]
+fn questions_are_listed_and_answered() {
+    let world = World::new();
+    let nothing = brattice_in(&world, &["questions"]);
+    assert_eq!(
+        (nothing.stdout.as_str(), nothing.stderr.as_str()),
+        ("", "brattice: no questions wait\n")
+    );
+    let session = opening(&world, "standard").judging().open();
+    let pending = ask(&session);
+    let asked = session.asked();
+    let id = asked.request().id.to_string();
+    let told = brattice_in(&world, &["questions"]);
+    assert_eq!(
+        told.succeeded().stdout,
+        format!(
+            "{id}  asks\n  session  {}\n  db  Which?\n    1. A  a file\n    2. B\n  name  What name?\n",
+            session.id()
+        )
+    );
+    let data = brattice_in(&world, &["questions", "--json"]);
+    let data: QuestionList = serde_json::from_str(&data.succeeded().stdout).unwrap();
+    assert_eq!(data.questions, [asked.request().clone()]);
+    let missing = brattice_in(&world, &["answer", &id, "--choose", "db=B"]);
+    assert_eq!(missing.code, Some(125));
+    assert!(missing.stderr.contains("expected one for each of \"db\", \"name\""), "{missing:?}");
+    let unaddressed = brattice_in(&world, &["answer", &id, "--choose", "B"]);
+    assert!(unaddressed.stderr.contains("\"B\" names none of the questions db, name"));
+    let said = ["answer", &id, "--choose", "db=B", "--text", "name=store"];
+    let answered = brattice_in(&world, &said);
+    assert_eq!(answered.succeeded().stdout, format!("{id}  answered by the operator\n"));
+    session.end(pending).says(
+        r#"{"answers":[{"id":"db","selected":["B"]},{"id":"name","selected":[],"custom":"store"}]}"#,
+    );
+    let late = brattice_in(&world, &["answer", &id, "--dismiss"]);
+    assert!(late.stderr.contains("was answered already, by the operator"), "{late:?}");
+    world.finish();
+}
+
+#[test]
+fn a_plan_is_listed_sent_back_and_approved() {
+    let world = World::new();
+    let session = opening(&world, "standard").with("plan", json!(true)).judging().open();
+    let show = || {
+        session.begin_call(
+            json!({"name": "exit_plan_mode", "arguments": {"plan": "# Rename\n\n1. do x"}}),
+        )
+    };
+    let pending = show();
+    let asked = session.planned();
+    let id = asked.request().id.to_string();
+    let told = brattice_in(&world, &["questions"]);
+    assert_eq!(
+        told.succeeded().stdout,
+        format!(
+            "{id}  shows a plan\n  session  {}\n  │ # Rename\n  │ \n  │ 1. do x\n",
+            session.id()
+        )
+    );
+    for refused in [&["answer", &id][..], &["answer", &id, "--feedback", "yes"]] {
+        assert_eq!(brattice_in(&world, refused).code, Some(125), "{refused:?}");
+    }
+    let wrong = brattice_in(&world, &["answer", &id, "--text", "approved"]);
+    assert_eq!(wrong.code, Some(125), "a text approves nothing");
+    let kept = brattice_in(&world, &["answer", &id, "--keep-planning", "--feedback", "use y"]);
+    assert_eq!(kept.succeeded().stdout, format!("{id}  kept for planning by the operator\n"));
+    session.end(pending).holds("The user says: use y");
+    let listed = brattice_in(&world, &["session", "list"]);
+    assert!(listed.stdout.contains("read-only (plan)"), "{listed:?}");
+
+    let pending = show();
+    let asked = session.planned();
+    let id = asked.request().id.to_string();
+    let approved = brattice_in(&world, &["answer", &id, "--approve"]);
+    assert_eq!(approved.succeeded().stdout, format!("{id}  approved by the operator\n"));
+    assert!(!session.end(pending).is_error());
+    world.finish();
+}
+
+#[test]
+fn whoever_calls_on_a_terminal_is_asked_there() {
+    let world = World::new();
+    let arguments = questions().to_string();
+    let words = ["call", "ask_user_question", &arguments];
+    let shown = on_a_terminal(&world, "2|the store", &words);
+    assert!(shown.contains("  db  Which?\n    1. A  a file\n    2. B\nAnswer"), "{shown}");
+    let answers = r#"{"answers":[{"id":"db","selected":["B"]},{"id":"name","selected":[],"custom":"the store"}]}"#;
+    assert!(shown.contains(answers) && shown.ends_with("status 0\n"), "{shown}");
+    let closed = on_a_terminal(&world, "", &words);
+    assert!(closed.contains("[the user dismissed the questions without an answer]"), "{closed}");
+
+    let session = opening(&world, "standard").with("plan", json!(true)).open();
+    let plan = json!({"plan": "# Rename"}).to_string();
+    let words = ["call", "--session", session.id(), "exit_plan_mode", &plan];
+    let kept = on_a_terminal(&world, "yes, but do y", &words);
+    assert!(
+        kept.contains("The user says: yes, but do y") && kept.ends_with("status 1\n"),
+        "{kept}"
+    );
+    assert_eq!(world.sessions()[0]["plan"], true);
+    let approved = on_a_terminal(&world, "y", &words);
+    assert!(approved.contains("the user approved the plan"), "{approved}");
+    assert_eq!(world.sessions()[0]["plan"], false);
+    world.finish();
+}
+
+#[test]
+fn a_session_is_shown_with_its_to_do_list() {
+    let world = World::new();
+    let session = opening(&world, "standard").open();
+    let todos =
+        json!([{"content": "a", "status": "completed"}, {"content": "b", "status": "in_progress"}]);
+    call(&session, "todo_write", json!({ "todos": todos }));
+    let shown = brattice_in(&world, &["session", "show", session.id()]);
+    assert!(shown.succeeded().stdout.ends_with("to-do list\n  [x] a\n  [>] b\n"), "{shown:?}");
+    let data = brattice_in(&world, &["session", "show", session.id(), "--json"]);
+    let data: Value = serde_json::from_str(&data.succeeded().stdout).unwrap();
+    assert_eq!((&data["todos"], &data["plan"]), (&todos, &json!(false)));
+    world.finish();
+}
