@@ -1,3 +1,5 @@
+//! Lines from bytes: their last state, their colours, and nothing else of a sequence.
+
 use proptest::prelude::*;
 use ratatui::style::{Color, Modifier};
 

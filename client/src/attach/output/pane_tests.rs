@@ -1,3 +1,5 @@
+//! Panes over streams that are read as the daemon reads them.
+
 use super::*;
 
 const AREA: Size = Size { width: 10, height: 4 };

@@ -1,3 +1,5 @@
+//! Windows that grow at either end and never without bound.
+
 use super::*;
 
 fn texts(window: &Window) -> Vec<String> {

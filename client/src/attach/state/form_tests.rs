@@ -1,3 +1,5 @@
+//! Questions and plans answered by keys.
+
 use brattice_protocol::SessionId;
 use brattice_protocol::plan::{PlanAnswer, PlanDecision, PlanRequest};
 use brattice_protocol::question::{Question, QuestionOption, QuestionRespond, Response};

@@ -1,3 +1,5 @@
+//! What keys and news do to the model.
+
 use brattice_protocol::approval::{
     ApprovalChoice, ApprovalOutcome, ApprovalSettled, RespondParams,
 };

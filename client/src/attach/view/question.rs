@@ -1,7 +1,9 @@
 //! What waits for an answer, in full: the words are those of `brattice approvals` and `brattice questions`.
 
+use brattice_protocol::approval::ApprovalRequest;
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::{Theme, folded, put, title};
@@ -10,6 +12,30 @@ use crate::cli::plain::plain;
 
 /// How wide the names of fields are, with the blanks around them.
 const NAMES: usize = 11;
+
+/// What an approval shows behind a rule, line by line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Body {
+    /// A command.
+    Command,
+    /// What a change takes away and adds, each line by its sign.
+    Change,
+}
+
+impl Body {
+    fn of(request: &ApprovalRequest) -> Body {
+        if request.command.is_some() { Body::Command } else { Body::Change }
+    }
+
+    fn style(self, line: &str, theme: Theme) -> Style {
+        match (self, line.as_bytes().first()) {
+            (Body::Command, _) => theme.strong(),
+            (Body::Change, Some(b'+')) => theme.good(),
+            (Body::Change, Some(b'-')) => theme.bad(),
+            (Body::Change, _) => Style::new(),
+        }
+    }
+}
 
 /// Draws the selected question.
 pub(super) fn draw(model: &Model, theme: Theme, frame: &mut Frame, area: Rect) {
@@ -20,7 +46,7 @@ pub(super) fn draw(model: &Model, theme: Theme, frame: &mut Frame, area: Rect) {
         .text(model.now)
         .lines()
         .flat_map(|line| match asked {
-            Asked::Approval(_) => rows(line, width, theme),
+            Asked::Approval(request) => rows(line, width, Body::of(request), theme),
             Asked::Questions(_) | Asked::Plan(_) => prose(line, width, theme),
         })
         .collect();
@@ -36,14 +62,14 @@ pub(super) fn draw(model: &Model, theme: Theme, frame: &mut Frame, area: Rect) {
 }
 
 /// A line as rows that fit: a field's value goes on below itself, and a command's line behind a sign that says so.
-fn rows(line: &str, width: usize, theme: Theme) -> Vec<Line<'static>> {
+fn rows(line: &str, width: usize, body: Body, theme: Theme) -> Vec<Line<'static>> {
     let Some((name, value)) = field(line).filter(|_| width > 2 * NAMES) else {
         let rows = folded::words(line, width.max(1)).into_iter();
         return rows.map(|row| Line::styled(row, theme.strong())).collect();
     };
     let room = width - NAMES;
     let pieces = match value.strip_prefix("│ ") {
-        Some(command) => command_rows(command, room, theme),
+        Some(line) => body_rows(line, room, body.style(line, theme), theme),
         None => folded::words(value, room).into_iter().map(|row| vec![Span::raw(row)]).collect(),
     };
     let named = |(number, mut spans): (usize, Vec<Span<'static>>)| {
@@ -69,10 +95,14 @@ fn prose(line: &str, width: usize, theme: Theme) -> Vec<Line<'static>> {
 
 /// A line of a command, to the letter.
 pub(super) fn command_rows(line: &str, width: usize, theme: Theme) -> Vec<Vec<Span<'static>>> {
+    body_rows(line, width, theme.strong(), theme)
+}
+
+fn body_rows(line: &str, width: usize, style: Style, theme: Theme) -> Vec<Vec<Span<'static>>> {
     let rows = folded::exact(line, width.saturating_sub(2).max(1)).into_iter().enumerate();
     let row = |(number, row)| {
         let sign = if number == 0 { "│ " } else { "┆ " };
-        vec![Span::styled(sign, theme.faint()), Span::styled(row, theme.strong())]
+        vec![Span::styled(sign, theme.faint()), Span::styled(row, style)]
     };
     rows.map(row).collect()
 }
@@ -80,4 +110,27 @@ pub(super) fn command_rows(line: &str, width: usize, theme: Theme) -> Vec<Vec<Sp
 /// The name of a field, with its blanks, and the value.
 fn field(line: &str) -> Option<(&str, &str)> {
     line.starts_with("  ").then(|| line.split_at_checked(NAMES)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::style::Color;
+
+    use super::*;
+
+    #[test]
+    fn what_a_change_takes_and_adds_has_its_colour_and_a_command_has_none() {
+        let colour = |line: &str, body| {
+            let rows = rows(&format!("           │ {line}"), 40, body, Theme::Coloured);
+            rows[0].spans[2].style.fg
+        };
+        for (line, in_change) in
+            [("+new", Some(Color::Green)), ("-old", Some(Color::Red)), (" same", None)]
+        {
+            assert_eq!(
+                (colour(line, Body::Change), colour(line, Body::Command)),
+                (in_change, None)
+            );
+        }
+    }
 }

@@ -1,3 +1,5 @@
+//! Whole screens.
+
 use brattice_protocol::question::{Question, QuestionOption, QuestionRequest};
 use brattice_protocol::session::SessionSummary;
 use brattice_protocol::task::{TaskStatus, TaskSummary};
