@@ -31,7 +31,7 @@ fn nothing_of_a_hostile_command_acts_on_the_terminal() {
     start(&session, &command);
     terminal.shows("│last\n");
     let screen = terminal.screen();
-    for part in ["link", "owned-mark", "after", "\\u{202e}reversed\\u{", "evil\\u{1b}]0;"] {
+    for part in ["link", "owned-mark", "after", "\\u{202e}reversed\\u{", "evil\\u{1b"] {
         assert!(screen.contains(part), "{part:?} in\n{screen}");
     }
     assert!(terminal.coloured().contains("\u{1b}[38;5;2m\u{1b}[49mafter"));
