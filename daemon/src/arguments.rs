@@ -49,6 +49,10 @@ pub(crate) struct Arguments {
     /// needs are looked at, and nothing is touched that a running daemon holds
     #[arg(long)]
     pub(crate) check: bool,
+
+    /// Print the manual page, as man(1) formats it, and end
+    #[arg(long)]
+    pub(crate) man: bool,
 }
 
 /// The form of log lines.

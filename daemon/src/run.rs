@@ -25,7 +25,8 @@ use brattice_policy::enforce::privileges::raise_open_files;
 use brattice_protocol::DaemonExit;
 use brattice_protocol::audit::{DaemonEnd, Event};
 use brattice_protocol::location::{LocationError, Locations};
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
+use clap_mangen::Man;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
@@ -135,6 +136,9 @@ impl Ended {
 /// The daemon's role.
 pub(crate) fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    if arguments.man {
+        return manual();
+    }
     let ended = if arguments.check { check(&arguments) } else { start(&arguments) };
     let exit = match ended {
         Ok(Ended::InOrder) => DaemonExit::Ended,
@@ -145,6 +149,18 @@ pub(crate) fn main() -> ExitCode {
         }
     };
     ExitCode::from(exit.status())
+}
+
+/// The manual page, on standard output.
+fn manual() -> ExitCode {
+    let page = Man::new(Arguments::command()).section("8");
+    match page.render(&mut io::stdout()) {
+        Ok(()) => ExitCode::from(DaemonExit::Ended.status()),
+        Err(error) => {
+            eprintln!("bratticed: cannot write the manual page: {error}");
+            ExitCode::from(DaemonExit::Failed.status())
+        }
+    }
 }
 
 /// What a daemon is started with, as far as it takes nothing that another one may hold.

@@ -12,8 +12,8 @@ pub enum Network {
     /// IPv4, IPv6 and the routing netlink family that name resolution needs.
     #[default]
     Full,
-    /// Only this machine's loopback. Needs a network namespace, which this version cannot set up: such a session
-    /// is refused rather than opened with less.
+    /// A loopback of the session's own. Needs a network namespace: where none can be had, such a session is refused
+    /// rather than opened with less.
     Loopback,
     /// No sockets but pairs within the command.
     None,

@@ -58,6 +58,11 @@ pub struct ApprovalRequest {
 }
 
 impl ApprovalRequest {
+    /// What it is about, in as few words as there are: the command, else the title.
+    pub fn subject(&self) -> &str {
+        self.command.as_deref().unwrap_or(&self.title)
+    }
+
     /// Whether this answer may be chosen.
     pub fn offers(&self, choice: ApprovalChoice) -> bool {
         self.options.iter().any(|option| option.id == choice)

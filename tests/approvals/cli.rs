@@ -1,68 +1,12 @@
 //! `brattice approvals`, `approve`, `reject`, and `brattice call` on a terminal.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use brattice_protocol::approval::ApprovalRequest;
-use brattice_tests::{Native, World, brattice};
+use brattice_tests::{brattice_in, client, on_a_terminal};
 use serde_json::{Value, json};
 
 use crate::{DANGER, ask, asking, world};
-
-/// A `brattice` command in a world.
-fn client(world: &World, arguments: &[&str]) -> Command {
-    let mut command = world.command(brattice().to_str().unwrap());
-    command
-        .args(arguments)
-        .env("BRATTICE_SOCKET", world.socket())
-        .env("BRATTICE_CONTROL_SOCKET", world.control())
-        .env("BRATTICE_STATE", world.state())
-        .stdin(Stdio::null());
-    command
-}
-
-fn brattice_in(world: &World, arguments: &[&str]) -> Native {
-    Native::run(&mut client(world, arguments))
-}
-
-/// Runs `brattice` on a terminal of its own, types a line once it asks, and prints all that it showed and its status.
-const TERMINAL: &str = r#"
-import os, pty, sys
-answer, words = sys.argv[1], sys.argv[2:]
-child, terminal = pty.fork()
-if child == 0:
-    os.execv(words[0], words)
-shown, answered = b"", False
-while True:
-    try:
-        piece = os.read(terminal, 4096)
-    except OSError:
-        break
-    if not piece:
-        break
-    shown += piece
-    if b"Allow? [" in shown and shown.rstrip().endswith(b"]") and not answered:
-        answered = True
-        os.write(terminal, answer.encode() + b"\n")
-_, status = os.waitpid(child, 0)
-print(shown.decode().replace("\r\n", "\n"), end="")
-print("status", os.waitstatus_to_exitcode(status))
-"#;
-
-/// The same from here.
-fn on_a_terminal(world: &World, answer: &str, arguments: &[&str]) -> String {
-    let brattice = brattice();
-    let words = ["-c", TERMINAL, answer, brattice.to_str().unwrap()];
-    let mut command = world.command("/usr/bin/python3");
-    command
-        .args(words)
-        .args(arguments)
-        .env("BRATTICE_SOCKET", world.socket())
-        .env("BRATTICE_CONTROL_SOCKET", world.control())
-        .env("BRATTICE_STATE", world.state());
-    let told = Native::run(&mut command);
-    told.succeeded();
-    told.stdout
-}
 
 #[test]
 fn what_waits_is_listed_and_answered() {
@@ -150,14 +94,14 @@ fn a_call_on_a_terminal_asks_the_person_there() {
     let world = world();
     let arguments = asking("echo ran >> $OUT/log; echo done", DANGER).to_string();
     let line = ["call", "bash", &arguments];
-    let shown = on_a_terminal(&world, "n", &line);
+    let shown = on_a_terminal(&world, &["n"], &line);
     assert!(
         shown.contains("the user rejected this command; nothing ran")
             && shown.ends_with("status 1\n"),
         "{shown}"
     );
     assert!(!world.out().join("log").exists());
-    let shown = on_a_terminal(&world, "y", &line);
+    let shown = on_a_terminal(&world, &["y"], &line);
     for part in [
         "  command  │ echo ran >> $OUT/log; echo done\n",
         "  because  the test wants it\n",
@@ -176,7 +120,7 @@ fn a_call_on_a_terminal_asks_the_person_there() {
 fn a_call_on_a_terminal_is_a_title_a_preview_and_what_the_turn_came_to() {
     let world = world();
     let call = |tool: &str, arguments: Value| {
-        on_a_terminal(&world, "n", &["call", tool, &arguments.to_string()])
+        on_a_terminal(&world, &["n"], &["call", tool, &arguments.to_string()])
     };
     let (bold, dim, off) = ("\u{1b}[1m", "\u{1b}[2m", "\u{1b}[0m");
     let lines: String = (1..=10).map(|number| format!("  {dim}{number}{off}\n")).collect();
@@ -216,7 +160,7 @@ fn a_change_is_put_to_a_person_with_its_diff() {
     });
     let line = ["call", "write", &arguments.to_string()];
     let path = world.out().join("new").display().to_string();
-    let shown = on_a_terminal(&world, "n", &line);
+    let shown = on_a_terminal(&world, &["n"], &line);
     for part in [
         format!("  change   {path} (new)\n           │ \u{1b}[32m+one\u{1b}[0m\n"),
         "           │ \u{1b}[32m+two\\u{1b}[2J\u{1b}[0m\n".to_owned(),
@@ -227,7 +171,7 @@ fn a_change_is_put_to_a_person_with_its_diff() {
         assert!(shown.contains(&part), "{part:?} in {shown:?}");
     }
     assert!(!world.out().join("new").exists());
-    let shown = on_a_terminal(&world, "y", &line);
+    let shown = on_a_terminal(&world, &["y"], &line);
     assert!(shown.contains(&format!("created {path}")) && shown.ends_with("status 0\n"), "{shown}");
     assert!(world.out().join("new").exists());
     world.finish();
@@ -239,7 +183,7 @@ fn a_call_in_another_clients_session_asks_its_own_terminal() {
     let session = world.session("workspace-write").open();
     let arguments = asking("echo done", DANGER).to_string();
     let line = ["call", "bash", &arguments, "--session", session.id()];
-    let shown = on_a_terminal(&world, "y", &line);
+    let shown = on_a_terminal(&world, &["y"], &line);
     assert!(shown.contains("\u{1b}[2mdone") && shown.ends_with("status 0\n"), "{shown}");
     world.finish();
 }

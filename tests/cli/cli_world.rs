@@ -1,11 +1,11 @@
-//! A world and the client's binary pointed at its sockets.
+//! What tests of the command line need besides the client's binary in a world: configurations and ends.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::process::Command;
 
-use brattice_tests::{Native, World, brattice};
+use brattice_tests::{Native, World};
+pub(crate) use brattice_tests::{brattice_in, client};
 
 /// Another configuration of the world's user, for whatever reads it next.
 pub(crate) fn configure(world: &World, text: &str) -> PathBuf {
@@ -14,22 +14,6 @@ pub(crate) fn configure(world: &World, text: &str) -> PathBuf {
     fs::write(&path, text).unwrap();
     fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
     path
-}
-
-/// A `brattice` command in a world.
-pub(crate) fn client(world: &World, arguments: &[&str]) -> Command {
-    let mut command = world.command(brattice().to_str().unwrap());
-    command
-        .args(arguments)
-        .env("BRATTICE_SOCKET", world.socket())
-        .env("BRATTICE_CONTROL_SOCKET", world.control())
-        .env("BRATTICE_STATE", world.state());
-    command
-}
-
-/// Runs it to its end.
-pub(crate) fn brattice_in(world: &World, arguments: &[&str]) -> Native {
-    Native::run(&mut client(world, arguments))
 }
 
 /// What a command that exits with a code says on its streams.

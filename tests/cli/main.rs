@@ -7,6 +7,7 @@ mod cli_world;
 mod daemon;
 mod denials;
 mod listings;
+mod manual;
 mod names;
 mod policy;
 mod restart;

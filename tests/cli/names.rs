@@ -1,7 +1,7 @@
 //! What people call a session: every command takes as much of its id as no other session has, and says what there is where
 //! that names none. And what they are shown of names that others chose.
 
-use brattice_tests::{Native, World, brattice};
+use brattice_tests::{Native, World, brattice, pointed};
 use serde_json::{Value, json};
 
 use crate::cli_world::brattice_in;
@@ -90,13 +90,8 @@ fn no_label_and_no_command_reaches_the_terminal_as_it_is() {
         assert!(!told.stdout.contains("\nforged"), "{line:?}: {told:?}");
     }
     let line = format!("{} call $'\\e[2J' '{{}}'", brattice().display());
-    let mut command = world.command("script");
-    command
-        .args(["-qefc", &line, "/dev/null"])
-        .env("SHELL", "/bin/bash")
-        .env("NO_COLOR", "1")
-        .env("BRATTICE_SOCKET", world.socket())
-        .env("BRATTICE_CONTROL_SOCKET", world.control());
+    let mut command = pointed(&world, "script");
+    command.args(["-qefc", &line, "/dev/null"]).env("SHELL", "/bin/bash").env("NO_COLOR", "1");
     let screen = Native::run(&mut command);
     assert!(screen.stdout.contains("unknown tool `\\u{1b}[2J`"), "{screen:?}");
     assert!(!hostile(&screen.stdout), "{screen:?}");

@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 
 use brattice_protocol::outcome::{Cause, CommandOutcome};
-use brattice_tests::{Native, World};
+use brattice_tests::{Native, World, pointed};
 
 use crate::cli_world::{brattice_in, client, ended};
 
@@ -152,12 +152,7 @@ fn every_byte_of_long_and_binary_output_arrives() {
         "{} run -- python3 -c '{program}' | sha256sum",
         brattice_tests::brattice().display()
     );
-    let mut command = world.command("/bin/bash");
-    command
-        .args(["-c", &shell])
-        .env("BRATTICE_SOCKET", world.socket())
-        .env("BRATTICE_STATE", world.state());
-    let seen = Native::run(&mut command);
+    let seen = Native::run(pointed(&world, "/bin/bash").args(["-c", &shell]));
     assert_eq!(digest(&seen.stdout), digest(&expected), "{seen:?}");
     world.finish();
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::Stdio;
 
-use brattice_tests::{Native, World, brattice, eventually};
+use brattice_tests::{Native, World, brattice, eventually, pointed};
 use serde_json::Value;
 
 use crate::cli_world::{brattice_in, client, ended};
@@ -111,9 +111,7 @@ fn t071_offsets_stay_where_output_outgrew_its_cap() {
         ended(0, "LAST\n", "")
     );
     let line = format!("{} task output {name} --json | wc -c", brattice().display());
-    let mut command = world.command("/bin/bash");
-    command.args(["-c", &line]).env("BRATTICE_CONTROL_SOCKET", world.control());
-    let told = Native::run(command.env("BRATTICE_SOCKET", world.socket()));
+    let told = Native::run(pointed(&world, "/bin/bash").args(["-c", &line]));
     let notes: Vec<Value> =
         told.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let skipped = notes[0]["skipped"].as_u64().unwrap();
@@ -258,12 +256,10 @@ fn a_wait_shows_progress_on_a_terminal_and_nowhere_else() {
     let script = "echo compiling; until [ -e go ]; do sleep 0.01; done; exit 5";
     let name = start(&world, &[], script);
     let line = format!("{} task wait {name}", brattice().display());
-    let mut command = world.command("script");
+    let mut command = pointed(&world, "script");
     command
         .args(["-qefc", &line, "/dev/null"])
         .env("TERM", "xterm")
-        .env("BRATTICE_SOCKET", world.socket())
-        .env("BRATTICE_CONTROL_SOCKET", world.control())
         .stdin(Stdio::null())
         .stdout(std::fs::File::create(world.out().join("screen")).unwrap());
     let mut watching = command.spawn().unwrap();

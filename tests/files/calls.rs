@@ -2,7 +2,7 @@
 
 use brattice_client::Notice;
 use brattice_protocol::tools::CallStatus;
-use brattice_tests::{World, eventually};
+use brattice_tests::{Process, World, eventually};
 use serde_json::{Value, json};
 
 use crate::{call, fails, names, opening, read, write};
@@ -132,7 +132,7 @@ fn no_task_is_shown_and_nothing_is_left_beside_the_files() {
     assert_eq!(names(&world), ["f"]);
     // The worker is held as a command is: it ends with its session.
     let supervisor = world.supervisor(session.id());
-    let workers = crate::recovery::workers(supervisor.pid);
+    let workers = Process::in_role(supervisor.pid, "files");
     assert!(!workers.is_empty());
     session.request("session.close", json!({})).unwrap();
     eventually("its processes are gone", || {

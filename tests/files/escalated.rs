@@ -7,9 +7,8 @@ use std::path::Path;
 use brattice_protocol::approval::{
     ApprovalAnswer, ApprovalChoice, ApprovalOption, ApprovalRequest,
 };
-use brattice_protocol::editor::EditorContent;
 use brattice_protocol::{CallId, Mode};
-use brattice_tests::{Pending, Reply, Session, World, eventually};
+use brattice_tests::{Pending, Reply, Session, World, diff, eventually};
 use serde_json::{Value, json};
 
 use crate::{call, content, edit, fails, read, write};
@@ -42,14 +41,6 @@ fn allowed(session: &Session, tool: &str, arguments: Value, mode: &str) -> Reply
     let call = ask(session, tool, arguments, mode);
     session.question().choose(ApprovalChoice::AllowOnce);
     session.end(call)
-}
-
-fn diff(path: &Path, old: Option<&str>, new: &str) -> EditorContent {
-    EditorContent::Diff {
-        path: path.display().to_string(),
-        old_text: old.map(str::to_owned),
-        new_text: new.to_owned(),
-    }
 }
 
 /// A world in which calls may ask without a ground.
@@ -289,11 +280,11 @@ fn a_change_of_several_files_is_shown_and_made_as_a_whole() {
         (from..=to).map(|number| format!("line {number}\n")).collect()
     };
     let expected = [
-        diff(&path("a"), Some("a one\n"), "a 1\n"),
-        diff(&path("b"), Some("b one\n"), "b 2\n"),
-        diff(&path("long"), Some(&near(4, 10)), &near(4, 10).replace("line 7\n", "seven\n")),
+        diff(path("a"), Some("a one\n"), "a 1\n"),
+        diff(path("b"), Some("b one\n"), "b 2\n"),
+        diff(path("long"), Some(&near(4, 10)), &near(4, 10).replace("line 7\n", "seven\n")),
         diff(
-            &path("long"),
+            path("long"),
             Some(&near(18_997, 19_003)),
             &near(18_997, 19_003).replace("line 19000\n", ""),
         ),

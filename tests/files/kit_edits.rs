@@ -3,10 +3,9 @@
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::thread;
 
-use brattice_tests::World;
+use brattice_tests::{Kit, World, kit, kits};
 use serde_json::json;
 
-use crate::kit::{Kit, kit, kits};
 use crate::{call, content, names};
 
 /// Reads files, as one toolset demands, and asserts that they could be.

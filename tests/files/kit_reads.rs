@@ -1,10 +1,9 @@
 //! The cases of reading in the toolsets other than `standard`.
 
-use brattice_tests::World;
+use brattice_tests::{World, kit, kits};
 use serde_json::json;
 
 use crate::call;
-use crate::kit::{kit, kits};
 
 #[test]
 fn b084_b085_what_is_no_regular_file_is_refused_in_every_toolset() {

@@ -10,7 +10,6 @@ mod denied;
 mod dsh;
 mod edits;
 mod escalated;
-mod kit;
 mod kit_edits;
 mod kit_reads;
 mod links;
@@ -32,7 +31,7 @@ fn hint(mode: &str) -> String {
 /// Calls a tool.
 #[track_caller]
 fn call(session: &Session, tool: &str, arguments: Value) -> Reply {
-    session.end(session.begin_call(json!({"name": tool, "arguments": arguments})))
+    session.call(tool, arguments)
 }
 
 /// Reads a file and asserts that it could be.

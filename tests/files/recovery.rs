@@ -32,12 +32,6 @@ fn all_files() -> Value {
     json!({"files": (0..FILES).map(one).collect::<Vec<_>>()})
 }
 
-/// The processes that work on files below a process.
-pub(crate) fn workers(of: u32) -> Vec<Process> {
-    let below = Process::below(of).into_iter();
-    below.filter(|process| process.arguments.ends_with(" files")).collect()
-}
-
 /// Waits until the change has begun: something stands beside the files.
 fn begun(world: &World) {
     eventually("the change has begun", || (names(world).len() > FILES).then_some(()));
@@ -68,7 +62,9 @@ fn b081_a_killed_worker_leaves_every_file_whole() {
     let reply = eventually("an edit is struck", || {
         let pending = session.begin_call(json!({"name": "edit", "arguments": all_files()}));
         begun(&world);
-        workers(world.supervisor(session.id()).pid).iter().for_each(Process::kill);
+        Process::in_role(world.supervisor(session.id()).pid, "files")
+            .iter()
+            .for_each(Process::kill);
         let reply = session.end(pending);
         if !reply.is_error() {
             is_whole(&world);
@@ -95,7 +91,9 @@ fn b081_an_allowed_change_that_died_is_put_in_order_before_the_next_call() {
         let pending = session.begin_call(json!({"name": "edit", "arguments": arguments}));
         session.question().choose(ApprovalChoice::AllowOnce);
         begun(&world);
-        workers(world.supervisor(session.id()).pid).iter().for_each(Process::kill);
+        Process::in_role(world.supervisor(session.id()).pid, "files")
+            .iter()
+            .for_each(Process::kill);
         let reply = session.end(pending);
         if !reply.is_error() {
             is_whole(&world);
@@ -122,7 +120,7 @@ fn b081_a_killed_daemon_leaves_every_file_whole() {
     world.kill_daemon();
     drop(pending);
     eventually("the worker ends without its daemon", || {
-        workers(supervisor).is_empty().then_some(())
+        Process::in_role(supervisor, "files").is_empty().then_some(())
     });
     world.start();
     let session = world.resume(&id).open();
@@ -140,7 +138,7 @@ fn b081_what_a_dead_worker_left_is_put_in_order_at_the_next_start() {
     let pending = session.begin_call(json!({"name": "edit", "arguments": all_files()}));
     begun(&world);
     // Both at once, as far as can be: nobody undoes anything.
-    let found = workers(supervisor);
+    let found = Process::in_role(supervisor, "files");
     assert!(!found.is_empty());
     found.iter().for_each(Process::kill);
     world.kill_daemon();
@@ -178,7 +176,7 @@ fn b081_when_all_processes_are_killed_the_next_daemon_leaves_every_file_whole() 
     let pending = session.begin_call(json!({"name": "edit", "arguments": all_files()}));
     begun(&world);
     // The worker comes first: it would undo what it has begun.
-    workers(supervisor.pid).iter().for_each(Process::kill);
+    Process::in_role(supervisor.pid, "files").iter().for_each(Process::kill);
     world.kill_daemon();
     supervisor.kill();
     drop(pending);

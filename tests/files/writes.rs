@@ -2,9 +2,8 @@
 
 use std::fs;
 
-use brattice_tests::World;
+use brattice_tests::{World, kits};
 
-use crate::kit::kits;
 use crate::{opening, read, write};
 
 #[test]

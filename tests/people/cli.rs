@@ -1,67 +1,10 @@
 //! `brattice questions`, `answer`, what `session show` tells, and `brattice call` on a terminal.
 
-use std::process::{Command, Stdio};
-
 use brattice_protocol::question::QuestionList;
-use brattice_tests::{Native, Session, World, brattice};
+use brattice_tests::{Session, World, brattice_in, on_a_terminal};
 use serde_json::{Value, json};
 
 use crate::{call, opening};
-
-fn client(world: &World, arguments: &[&str]) -> Command {
-    let mut command = world.command(brattice().to_str().unwrap());
-    command
-        .args(arguments)
-        .env("BRATTICE_SOCKET", world.socket())
-        .env("BRATTICE_CONTROL_SOCKET", world.control())
-        .env("BRATTICE_STATE", world.state())
-        .stdin(Stdio::null());
-    command
-}
-
-fn brattice_in(world: &World, arguments: &[&str]) -> Native {
-    Native::run(&mut client(world, arguments))
-}
-
-/// Runs `brattice` on a terminal of its own, types the next line each time it asks for one, and prints all that it showed.
-const TERMINAL: &str = r#"
-import os, pty, sys
-answers, words = sys.argv[1].split("|"), sys.argv[2:]
-child, terminal = pty.fork()
-if child == 0:
-    os.execv(words[0], words)
-shown, asked = b"", 0
-while True:
-    try:
-        piece = os.read(terminal, 4096)
-    except OSError:
-        break
-    if not piece:
-        break
-    shown += piece
-    prompts = shown.count(b"own words): ") + shown.count(b"be different] ")
-    if prompts > asked:
-        os.write(terminal, answers[asked].encode() + b"\n")
-        asked = prompts
-_, status = os.waitpid(child, 0)
-print(shown.decode().replace("\r\n", "\n"), end="")
-print("status", os.waitstatus_to_exitcode(status))
-"#;
-
-fn on_a_terminal(world: &World, answers: &str, arguments: &[&str]) -> String {
-    let brattice = brattice();
-    let mut command = world.command("/usr/bin/python3");
-    command
-        .args(["-c", TERMINAL, answers, brattice.to_str().unwrap()])
-        .args(arguments)
-        .env("NO_COLOR", "1")
-        .env("BRATTICE_SOCKET", world.socket())
-        .env("BRATTICE_CONTROL_SOCKET", world.control())
-        .env("BRATTICE_STATE", world.state());
-    let told = Native::run(&mut command);
-    told.succeeded();
-    told.stdout
-}
 
 fn questions() -> Value {
     json!({"questions": [
@@ -155,26 +98,26 @@ fn a_plan_is_listed_sent_back_and_approved() {
 
 #[test]
 fn whoever_calls_on_a_terminal_is_asked_there() {
-    let world = World::new();
+    let world = World::builder().variable("NO_COLOR", "1").start();
     let arguments = questions().to_string();
     let words = ["call", "ask_user_question", &arguments];
-    let shown = on_a_terminal(&world, "2|the store", &words);
+    let shown = on_a_terminal(&world, &["2", "the store"], &words);
     assert!(shown.contains("  db  Which?\n    1. A  a file\n    2. B\nAnswer"), "{shown}");
     let answers = r#"{"answers":[{"id":"db","selected":["B"]},{"id":"name","selected":[],"custom":"the store"}]}"#;
     assert!(shown.contains(answers) && shown.ends_with("status 0\n"), "{shown}");
-    let closed = on_a_terminal(&world, "", &words);
+    let closed = on_a_terminal(&world, &[""], &words);
     assert!(closed.contains("[the user dismissed the questions without an answer]"), "{closed}");
 
     let session = opening(&world, "standard").with("plan", json!(true)).open();
     let plan = json!({"plan": "# Rename"}).to_string();
     let words = ["call", "--session", session.id(), "exit_plan_mode", &plan];
-    let kept = on_a_terminal(&world, "yes, but do y", &words);
+    let kept = on_a_terminal(&world, &["yes, but do y"], &words);
     assert!(
         kept.contains("The user says: yes, but do y") && kept.ends_with("status 1\n"),
         "{kept}"
     );
     assert_eq!(world.sessions()[0]["plan"], true);
-    let approved = on_a_terminal(&world, "y", &words);
+    let approved = on_a_terminal(&world, &["y"], &words);
     assert!(approved.contains("the user approved the plan"), "{approved}");
     assert_eq!(world.sessions()[0]["plan"], false);
     world.finish();

@@ -1,4 +1,4 @@
-//! What a session has to do with people: plan mode, questions, the to-do list, and skills.
+//! What a session has to do with people: plan mode, questions, plans, and the to-do list.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod cli;
@@ -23,7 +23,7 @@ fn opening(world: &World, toolset: &str) -> Opening {
 /// Calls a tool.
 #[track_caller]
 fn call(session: &Session, tool: &str, arguments: Value) -> Reply {
-    session.end(session.begin_call(json!({"name": tool, "arguments": arguments})))
+    session.call(tool, arguments)
 }
 
 /// The tools that a session declares, by name.

@@ -1,7 +1,8 @@
 //! Plan mode as the kernel keeps it: whatever starts may only read, whichever tool starts it.
 
+use brattice_protocol::approval::ApprovalChoice;
 use brattice_protocol::outcome::Cause;
-use brattice_tests::{Reply, Session, World, eventually};
+use brattice_tests::{Kit, Reply, Session, Wire, World, eventually};
 use serde_json::{Value, json};
 
 use crate::{TOOLSETS, call, declares, opening};
@@ -41,15 +42,15 @@ fn b112_plan_mode_holds_the_shell_and_the_tools_for_files_in_every_toolset() {
         let world = World::new();
         repository(&world);
         let before = standing(&world);
-        // Of its own accord `minimal` asks before it acts.
-        let options = if toolset == "minimal" { json!({"ask": "never"}) } else { json!({}) };
-        let opening = opening(&world, toolset).with("plan", json!(true)).with("options", options);
-        let session = opening.answering().open();
+        let opening = world.session("workspace-write").of_toolset(toolset);
+        let session = opening.with("plan", json!(true)).answering().open();
         assert_eq!(
             (session.opened().mode.as_str(), session.opened().plan),
             ("read-only", true),
             "{toolset}"
         );
+        let kit = Kit::new(toolset, session);
+        let session = kit.session();
         for command in [
             "python3 - <<'P'\nopen('unplanned.txt','w').write('x')\nP",
             "git commit --amend -qm two",
@@ -57,19 +58,15 @@ fn b112_plan_mode_holds_the_shell_and_the_tools_for_files_in_every_toolset() {
         ] {
             is_refused_for_planning(&session.run(command));
         }
-        if declares(&session, "write") {
-            let path = if toolset == "glrs" { "path" } else { "file_path" };
-            call(&session, "read", json!({path: "f"})).lacks("[sandbox");
-            let written = call(&session, "write", json!({path: "p.md", "content": "x"}));
-            let change = json!({"old_string": "1", "new_string": "2"});
-            let edit = match toolset {
-                "glrs" => json!({"files": [{"path": "f", "edits": [change]}]}),
-                _ => json!({"file_path": "f", "old_string": "1", "new_string": "2"}),
-            };
-            for refused in [written, call(&session, "edit", edit)] {
-                assert!(refused.is_error(), "{}", refused.text());
-                is_refused_for_planning(&refused);
-            }
+        for tool in ["read", "write", "edit"] {
+            assert!(declares(session, &kit.name(tool)), "{toolset}: {tool}");
+        }
+        let read = kit.read("f");
+        assert!(!read.is_error(), "{toolset}: {}", read.text());
+        read.holds("1").lacks("[sandbox");
+        for refused in [kit.write("p.md", "x"), kit.write("f", "2\n"), kit.edit("f", "1", "2")] {
+            assert!(refused.is_error(), "{toolset}: {}", refused.text());
+            is_refused_for_planning(&refused);
         }
         let looked = session.run("git log --oneline && cat f && grep -r 1 f");
         looked.exits(0).holds("one").lacks("[sandbox");
@@ -81,14 +78,54 @@ fn b112_plan_mode_holds_the_shell_and_the_tools_for_files_in_every_toolset() {
             let wider = session.bash(wish);
             let text = "plan mode is on: nothing runs in workspace-write before the plan is approved, and nobody \
                         is asked for it; nothing ran\n[sandbox: final: plan mode]";
-            let prefix = if toolset == "dsh" { "Error: " } else { "" };
-            wider.is_refused().says(&format!("{prefix}{text}"));
+            wider.is_refused().says(&format!("{}{text}", kit.prefix()));
             assert_eq!(wider.cause(), Cause::Rejected);
-            session.is_asked_nothing();
         }
+        session.is_asked_nothing();
         assert_eq!(standing(&world), before, "{toolset}");
         world.finish();
     }
+}
+
+/// The ids of the approvals that are open.
+fn open(world: &World) -> Vec<String> {
+    let list = Wire::open(&world.control()).request("approval.list", json!({})).unwrap();
+    let ids = list["approvals"].as_array().unwrap().iter();
+    ids.map(|asked| asked["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn b112_what_minimal_asks_about_while_planning_stays_open_and_widens_nothing() {
+    let world = World::new();
+    repository(&world);
+    let before = standing(&world);
+    let opening = world.session("workspace-write").of_minimal("always");
+    let session = opening.with("plan", json!(true)).answering().open();
+    let acts = [
+        ("bash", json!({"command": "echo 2 > f"})),
+        ("write_file", json!({"path": "p.md", "content": "x"})),
+        ("edit_file", json!({"path": "f", "edits": [{"old": "1", "new": "2"}]})),
+    ];
+    for (tool, arguments) in acts {
+        let pending = session.begin_call(json!({"name": tool, "arguments": arguments}));
+        let question = session.question();
+        let (asked, read_only) = (question.request().clone(), brattice_protocol::Mode::ReadOnly);
+        assert_eq!((asked.from, asked.to), (read_only, read_only), "{tool}");
+        let id = asked.id.to_string();
+        assert_eq!(open(&world), [id.as_str()]);
+        // Neither of these changes anything.
+        Wire::open(&world.control()).request("daemon.reload", json!({})).unwrap();
+        assert_eq!(open(&world), [id.as_str()], "{tool}: after the configuration was read again");
+        for same in [json!({"plan": true}), json!({"mode": "workspace-write"})] {
+            session.request("session.update", same.clone()).unwrap();
+            assert_eq!(open(&world), [id.as_str()], "{tool}: after {same}");
+        }
+        question.choose(ApprovalChoice::AllowOnce);
+        is_refused_for_planning(&session.end(pending));
+        assert_eq!(open(&world), [""; 0]);
+    }
+    assert_eq!(standing(&world), before);
+    world.finish();
 }
 
 #[test]
@@ -162,7 +199,7 @@ fn an_approval_that_is_open_when_planning_begins_allows_nothing() {
     let world = builder.start();
     let session = opening(&world, "standard").answering().open();
     let wish = json!({
-        "command": "echo x > /var/tmp/never", "sandbox_permissions": "danger-full-access",
+        "command": "echo x > $OUT/never", "sandbox_permissions": "danger-full-access",
         "justification": "x",
     });
     let pending = session.begin(wish);
@@ -170,8 +207,10 @@ fn an_approval_that_is_open_when_planning_begins_allows_nothing() {
     plan(&session, true);
     let text = "plan mode began before the approval was answered; nothing ran";
     session.end(pending).is_refused().says(text);
-    question.choose(brattice_protocol::approval::ApprovalChoice::AllowOnce);
+    question.choose(ApprovalChoice::AllowOnce);
+    session.is_heard();
     assert_eq!(world.audited(&["task_started"]), Vec::<Value>::new());
+    assert!(!world.out().join("never").exists());
     world.finish();
 }
 

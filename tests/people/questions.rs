@@ -4,17 +4,14 @@ use brattice_client::Notice;
 use brattice_protocol::ErrorCode;
 use brattice_protocol::audit::Actor;
 use brattice_protocol::question::{Answer, QuestionOutcome, Response};
-use brattice_tests::{Pending, Session, World, chosen, eventually};
+use brattice_tests::{Pending, Session, World, chosen, error_prefix, eventually};
 use serde_json::{Value, json};
 
 use crate::{call, declares, opening};
 
-/// The toolsets that have the tool, its name, and what their faults begin with.
-const ALL: [(&str, &str, &str); 3] = [
-    ("standard", "ask_user_question", ""),
-    ("dsh", "ask_user_question", "Error: "),
-    ("glrs", "ask_user", "ERROR: "),
-];
+/// The toolsets that have the tool, and its name.
+const ALL: [(&str, &str); 3] =
+    [("standard", "ask_user_question"), ("dsh", "ask_user_question"), ("glrs", "ask_user")];
 
 /// A question as the toolset takes it.
 fn arguments(toolset: &str) -> Value {
@@ -32,8 +29,8 @@ fn begin(session: &Session, toolset: &str, tool: &str) -> Pending {
 
 #[test]
 fn b117_without_anybody_to_ask_the_tool_is_absent_and_says_so() {
-    for (toolset, tool, prefix) in ALL {
-        let world = World::new();
+    for (toolset, tool) in ALL {
+        let (world, prefix) = (World::new(), error_prefix(toolset));
         let session = opening(&world, toolset).open();
         assert!(!declares(&session, tool), "{toolset}");
         let told = call(&session, tool, arguments(toolset));
@@ -48,7 +45,7 @@ fn b117_without_anybody_to_ask_the_tool_is_absent_and_says_so() {
 
 #[test]
 fn b117_a_question_stays_open_whatever_approvals_are_set_to_and_is_answered_by_a_person() {
-    for (toolset, tool, _) in ALL {
+    for (toolset, tool) in ALL {
         let world = World::new();
         let opening = opening(&world, toolset).with("approval", json!("never"));
         let session = opening.judging().open();
@@ -59,7 +56,7 @@ fn b117_a_question_stays_open_whatever_approvals_are_set_to_and_is_answered_by_a
         // Other calls of the session go on meanwhile, and it is still open after them.
         session.run("echo on").exits(0);
         let operator = world.answerer();
-        assert_eq!(operator.list().questions, [asked.request().clone()]);
+        assert_eq!(operator.inquiries().questions, [asked.request().clone()]);
         asked.answer(&[chosen(&id, &["B"])]);
         let answered = session.end(pending);
         let text = match toolset {
@@ -79,8 +76,8 @@ fn b117_a_question_stays_open_whatever_approvals_are_set_to_and_is_answered_by_a
 
 #[test]
 fn b117_a_client_that_is_gone_has_not_answered() {
-    for (toolset, tool, prefix) in ALL {
-        let world = World::new();
+    for (toolset, tool) in ALL {
+        let (world, prefix) = (World::new(), error_prefix(toolset));
         let session = opening(&world, toolset).judging().open();
         let id = session.id().to_owned();
         let pending = begin(&session, toolset, tool);
@@ -129,7 +126,7 @@ fn a_question_is_over_with_the_patience_of_its_call() {
 
 #[test]
 fn a_dismissed_question_is_no_error_and_no_answer() {
-    for (toolset, tool, _) in ALL {
+    for (toolset, tool) in ALL {
         let world = World::new();
         let session = opening(&world, toolset).judging().open();
         let pending = begin(&session, toolset, tool);
@@ -182,20 +179,20 @@ fn an_operator_makes_the_tool_appear_answers_and_makes_it_disappear() {
     let pending = begin(&session, "standard", "ask_user_question");
     let asked = operator.questions();
     let wrong = Response::Answered(vec![chosen("db", &["C"])]);
-    let refused = operator.respond(&asked.id, wrong).unwrap_err();
+    let refused = operator.answer(&asked.id, wrong).unwrap_err();
     assert!(refused.is(ErrorCode::Invalid), "{refused:?}");
     assert_eq!(
         refused.message,
         format!("question {}: answers: \"C\" is no option of question \"db\"", asked.id)
     );
     let own = Answer { id: "db".to_owned(), selected: Vec::new(), custom: Some("C".to_owned()) };
-    let told = operator.respond(&asked.id, Response::Answered(vec![own])).unwrap();
+    let told = operator.answer(&asked.id, Response::Answered(vec![own])).unwrap();
     assert_eq!((told.outcome, told.by), (QuestionOutcome::Answered, Actor::Operator));
     session.end(pending).says(r#"{"answers":[{"id":"db","selected":[],"custom":"C"}]}"#);
 
     let pending = begin_again(&session);
     let asked = operator.questions();
-    assert_eq!(operator.list().questions, [asked]);
+    assert_eq!(operator.inquiries().questions, [asked]);
     drop(operator);
     session.end(pending).says("not answered: whoever was asked has gone without an answer");
     changed();

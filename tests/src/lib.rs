@@ -10,7 +10,8 @@
 //!   ├─ Daemon     the process, waited for until READY, ended by its pid; killed and followed by another
 //!   ├─ Supervisor one a session, outliving its daemon
 //!   ├─ Session    one connection and one session: bash(…) -> Reply
-//!   ├─ Operator   one connection to the operators' socket, which is there to answer approvals
+//!   ├─ Kit        a session's tools for files by the names of its toolset
+//!   ├─ Operator   one connection to the operators' socket, which is there to answer approvals, or questions and plans
 //!   ├─ Wire       one bare connection: lines in, lines out
 //!   └─ native(…)  the unconfined twin
 //! ```
@@ -22,9 +23,13 @@
 )]
 
 mod binaries;
+mod cli;
 mod daemon;
+mod diff;
 mod inquiry;
+mod kit;
 mod native;
+mod notices;
 mod operator;
 mod process;
 mod reply;
@@ -37,8 +42,11 @@ mod wire;
 mod world;
 
 pub use binaries::{brattice, bratticed, mcp_bridge, mcp_bridge_over_http};
+pub use cli::{brattice_in, client, on_a_terminal, pointed};
 pub use daemon::Daemon;
-pub use inquiry::{Answerer, AskedPlan, AskedQuestions, chosen};
+pub use diff::diff;
+pub use inquiry::{AskedPlan, AskedQuestions, chosen};
+pub use kit::{Kit, error_prefix, kit, kits};
 pub use native::Native;
 pub use operator::{Operator, Question};
 pub use process::Process;
@@ -46,6 +54,6 @@ pub use reply::Reply;
 pub use session::{Opening, Pending, Session};
 pub use supervisor::Supervisor;
 pub use tasks::bytes;
-pub use until::{PATIENCE, eventually};
+pub use until::{PATIENCE, eventually, within};
 pub use wire::Wire;
 pub use world::{CONFINED, World, WorldBuilder};

@@ -1,17 +1,19 @@
-//! Who answers approvals: an operator on the control socket, and the questions that a session's own client is asked.
+//! Who answers what is asked: an operator on the control socket, and the approvals that a session's own client is asked for.
 
-use std::cell::RefCell;
 use std::path::Path;
 
-use brattice_client::{ApprovalQuestion, Client, ConnectOptions, Notice, Notifications};
+use brattice_client::{ApprovalQuestion, Client, ConnectOptions, Notice};
 use brattice_protocol::approval::{
     ApprovalAnswer, ApprovalChoice, ApprovalList, ApprovalRequest, ApprovalSettled, RespondParams,
 };
-use brattice_protocol::{ApprovalId, RpcError};
-use tokio::time::timeout;
+use brattice_protocol::plan::PlanRequest;
+use brattice_protocol::question::{
+    QuestionList, QuestionRequest, QuestionRespond, QuestionSettled, Response,
+};
+use brattice_protocol::{ApprovalId, QuestionId, RpcError};
 
+use crate::notices::Notices;
 use crate::session::{RUNTIME, answered};
-use crate::until::PATIENCE;
 
 /// A question to a session's client.
 #[must_use]
@@ -35,25 +37,37 @@ impl Question {
     }
 }
 
+/// What an operator is there to answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answering {
+    /// Approvals.
+    Approvals,
+    /// The model's questions, and plans.
+    Questions,
+}
+
 /// An operator who is there.
 pub struct Operator {
     client: Client,
-    notifications: RefCell<Notifications>,
+    notices: Notices,
 }
 
 impl Operator {
-    pub(crate) fn attach(socket: &Path) -> Operator {
+    pub(crate) fn attach(socket: &Path, answering: Answering) -> Operator {
         RUNTIME.block_on(async {
             let options = ConnectOptions::new("brattice-tests", env!("CARGO_PKG_VERSION"));
-            let client = Client::connect(socket, options.answering_approvals())
-                .await
-                .expect("the daemon welcomes an operator");
-            let notifications = RefCell::new(client.notifications());
-            Operator { client, notifications }
+            let options = match answering {
+                Answering::Approvals => options.answering_approvals(),
+                Answering::Questions => options.answering_questions(),
+            };
+            let client =
+                Client::connect(socket, options).await.expect("the daemon welcomes an operator");
+            let notices = Notices::of(&client);
+            Operator { client, notices }
         })
     }
 
-    /// What is open.
+    /// The approvals that are open.
     ///
     /// # Panics
     /// When the daemon does not answer.
@@ -61,31 +75,31 @@ impl Operator {
         RUNTIME.block_on(self.client.approval_list()).expect("approvals are listed")
     }
 
-    /// The next question that is told.
+    /// The next approval that is asked for.
     ///
     /// # Panics
     /// When none comes.
     #[track_caller]
     pub fn pending(&self) -> ApprovalRequest {
-        self.notice("a question", |notice| match notice {
+        self.notices.next("a question", |notice| match notice {
             Notice::ApprovalPending(request) => Some(*request),
             _ => None,
         })
     }
 
-    /// How a question was settled, once that is told.
+    /// How an approval was settled, once that is told.
     ///
     /// # Panics
     /// When it is not.
     #[track_caller]
     pub fn settled(&self, id: &ApprovalId) -> ApprovalSettled {
-        self.notice("its end", |notice| match notice {
+        self.notices.next("its end", |notice| match notice {
             Notice::ApprovalSettled(settled) if settled.id == *id => Some(settled),
             _ => None,
         })
     }
 
-    /// Answers a question.
+    /// Answers an approval.
     ///
     /// # Errors
     /// The daemon's refusal.
@@ -98,7 +112,7 @@ impl Operator {
         self.request(&params)
     }
 
-    /// Rejects a question with a reason.
+    /// Rejects an approval with a reason.
     ///
     /// # Errors
     /// The daemon's refusal.
@@ -111,18 +125,56 @@ impl Operator {
         RUNTIME.block_on(self.client.approval_respond(params)).map_err(answered)
     }
 
+    /// The questions and plans that are open.
+    ///
+    /// # Panics
+    /// When the daemon does not answer.
+    pub fn inquiries(&self) -> QuestionList {
+        RUNTIME.block_on(self.client.question_list()).expect("questions are listed")
+    }
+
+    /// The next questions of a model.
+    ///
+    /// # Panics
+    /// When none come.
     #[track_caller]
-    fn notice<T>(&self, what: &str, wanted: impl Fn(Notice) -> Option<T>) -> T {
-        let mut notifications = self.notifications.borrow_mut();
-        let search = async {
-            loop {
-                let notice = notifications.next().await.expect("the connection goes on");
-                if let Some(found) = wanted(notice) {
-                    return found;
-                }
-            }
-        };
-        let found = RUNTIME.block_on(async { timeout(PATIENCE, search).await });
-        found.unwrap_or_else(|_| panic!("waited in vain for {what}"))
+    pub fn questions(&self) -> QuestionRequest {
+        self.notices.next("questions", |notice| match notice {
+            Notice::QuestionPending(request) => Some(*request),
+            _ => None,
+        })
+    }
+
+    /// The next plan.
+    ///
+    /// # Panics
+    /// When none comes.
+    #[track_caller]
+    pub fn plan(&self) -> PlanRequest {
+        self.notices.next("a plan", |notice| match notice {
+            Notice::PlanPending(request) => Some(*request),
+            _ => None,
+        })
+    }
+
+    /// How questions or a plan were settled, once that is told.
+    ///
+    /// # Panics
+    /// When it is not.
+    #[track_caller]
+    pub fn settled_inquiry(&self, id: &QuestionId) -> QuestionSettled {
+        self.notices.next("its end", |notice| match notice {
+            Notice::QuestionSettled(settled) if settled.id == *id => Some(settled),
+            _ => None,
+        })
+    }
+
+    /// Answers questions, or judges a plan.
+    ///
+    /// # Errors
+    /// The daemon's refusal.
+    pub fn answer(&self, id: &QuestionId, response: Response) -> Result<QuestionSettled, RpcError> {
+        let params = QuestionRespond { id: id.clone(), response };
+        RUNTIME.block_on(self.client.question_respond(&params)).map_err(answered)
     }
 }

@@ -61,6 +61,12 @@ impl Process {
         found
     }
 
+    /// Those of them that play a role of the daemon's binary, such as `files` or `page`.
+    pub fn in_role(below: u32, role: &str) -> Vec<Process> {
+        let role = format!(" {role}");
+        Process::below(below).into_iter().filter(|it| it.arguments.ends_with(&role)).collect()
+    }
+
     /// Whether it still runs.
     pub fn is_alive(&self) -> bool {
         Process::of(self.pid).is_some_and(|now| now.started == self.started && now.state != 'Z')

@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use brattice_client::{
-    Approvals, Client, ClientError, ConnectOptions, Inquiry, Notice, Notifications, Questions,
-};
+use brattice_client::{Approvals, Client, ClientError, ConnectOptions, Inquiry, Notice, Questions};
 use brattice_protocol::RpcError;
 use brattice_protocol::hello::Watch;
 use brattice_protocol::session::Session as Opened;
@@ -18,6 +16,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::inquiry::{AskedPlan, AskedQuestions};
+use crate::notices::Notices;
 use crate::operator::Question;
 use crate::reply::Reply;
 use crate::until::PATIENCE;
@@ -69,6 +68,22 @@ impl Opening {
         self
     }
 
+    /// Of a toolset, with all of its tools; in `minimal` nobody is asked before they act.
+    #[must_use]
+    pub fn of_toolset(self, toolset: &str) -> Self {
+        match toolset {
+            "minimal" => self.of_minimal("never"),
+            _ => self.with("toolset", json!(toolset)),
+        }
+    }
+
+    /// Of the toolset `minimal` with all of its tools, which asks before they act as this option says.
+    #[must_use]
+    pub fn of_minimal(self, ask: &str) -> Self {
+        let options = json!({"edit_tools": true, "ask": ask});
+        self.with("toolset", json!("minimal")).with("options", options)
+    }
+
     /// Asks to be told of these things.
     #[must_use]
     pub fn watching(mut self, watch: &[Watch]) -> Self {
@@ -115,11 +130,11 @@ impl Opening {
             let options = if self.judges { options.answering_questions() } else { options };
             let client =
                 Client::connect(&self.socket, options).await.expect("the daemon welcomes a client");
-            let notifications = RefCell::new(client.notifications());
+            let notices = Notices::of(&client);
             let questions = RefCell::new(client.approvals());
             let inquiries = RefCell::new(client.questions());
             match client.request(self.method, &self.params).await {
-                Ok(opened) => Ok(Session { client, notifications, questions, inquiries, opened }),
+                Ok(opened) => Ok(Session { client, notices, questions, inquiries, opened }),
                 Err(error) => Err(answered(error)),
             }
         })
@@ -129,7 +144,7 @@ impl Opening {
 /// An open session.
 pub struct Session {
     client: Client,
-    notifications: RefCell<Notifications>,
+    notices: Notices,
     questions: RefCell<Option<Approvals>>,
     inquiries: RefCell<Option<Questions>>,
     opened: Opened,
@@ -201,6 +216,24 @@ impl Session {
         params["session"] = json!(self.id());
         let client = self.client.clone();
         Pending(RUNTIME.spawn(async move { client.request("tools.call", &params).await }))
+    }
+
+    /// Calls a tool.
+    ///
+    /// # Panics
+    /// When the call is answered with an error.
+    #[track_caller]
+    pub fn call(&self, tool: &str, arguments: Value) -> Reply {
+        self.end(self.begin_call(json!({"name": tool, "arguments": arguments})))
+    }
+
+    /// Returns once the daemon has read all that was sent on this connection before.
+    ///
+    /// # Panics
+    /// When it does not answer.
+    #[track_caller]
+    pub fn is_heard(&self) {
+        self.request("task.list", json!({})).expect("tasks are listed");
     }
 
     /// Waits for a call's result.
@@ -299,7 +332,7 @@ impl Session {
     /// When somebody was.
     #[track_caller]
     pub fn is_asked_no_question(&self) {
-        self.request("task.list", json!({})).expect("tasks are listed");
+        self.is_heard();
         let mut inquiries = self.inquiries.borrow_mut();
         let inquiries = inquiries.as_mut().expect("its client judges");
         let next = RUNTIME.block_on(async { timeout(Duration::ZERO, inquiries.next()).await });
@@ -314,7 +347,7 @@ impl Session {
     /// When it has.
     #[track_caller]
     pub fn is_asked_nothing(&self) {
-        self.request("task.list", json!({})).expect("tasks are listed");
+        self.is_heard();
         let mut questions = self.questions.borrow_mut();
         let questions = questions.as_mut().expect("its client answers");
         let next = RUNTIME.block_on(async { timeout(Duration::ZERO, questions.next()).await });
@@ -327,18 +360,9 @@ impl Session {
     ///
     /// # Panics
     /// When it does not come.
-    pub fn notice<T>(&self, what: &str, mut wanted: impl FnMut(Notice) -> Option<T>) -> T {
-        let mut notifications = self.notifications.borrow_mut();
-        let search = async {
-            loop {
-                let notice = notifications.next().await.expect("the connection goes on");
-                if let Some(found) = wanted(notice) {
-                    return found;
-                }
-            }
-        };
-        let found = RUNTIME.block_on(async { timeout(PATIENCE, search).await });
-        found.unwrap_or_else(|_| panic!("waited in vain for a notice: {what}"))
+    #[track_caller]
+    pub fn notice<T>(&self, what: &str, wanted: impl FnMut(Notice) -> Option<T>) -> T {
+        self.notices.next(what, wanted)
     }
 }
 

@@ -11,13 +11,22 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 /// # Panics
 /// When the answer does not come.
 #[track_caller]
-pub fn eventually<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+pub fn eventually<T>(what: &str, ask: impl FnMut() -> Option<T>) -> T {
+    within(PATIENCE, what, ask)
+}
+
+/// The same for at most this long, where what must come takes its time.
+///
+/// # Panics
+/// When the answer does not come.
+#[track_caller]
+pub fn within<T>(patience: Duration, what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
         if let Some(answer) = ask() {
             return answer;
         }
-        assert!(start.elapsed() < PATIENCE, "waited {PATIENCE:?} in vain: {what}");
+        assert!(start.elapsed() < patience, "waited {patience:?} in vain: {what}");
         thread::sleep(Duration::from_millis(10));
     }
 }

@@ -11,9 +11,8 @@ use serde_json::{Value, json};
 
 use crate::binaries;
 use crate::daemon::Daemon;
-use crate::inquiry::Answerer;
 use crate::native::Native;
-use crate::operator::Operator;
+use crate::operator::{Answering, Operator};
 use crate::process::Process;
 use crate::root::Root;
 use crate::session::Opening;
@@ -260,13 +259,13 @@ impl World {
     }
 
     /// An operator who is there to answer questions and to judge plans.
-    pub fn answerer(&self) -> Answerer {
-        Answerer::attach(&self.control())
+    pub fn answerer(&self) -> Operator {
+        Operator::attach(&self.control(), Answering::Questions)
     }
 
     /// An operator who is there to answer approvals.
     pub fn operator(&self) -> Operator {
-        Operator::attach(&self.control())
+        Operator::attach(&self.control(), Answering::Approvals)
     }
 
     /// The audit log so far: what of it tells of these events, in order.

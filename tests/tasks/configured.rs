@@ -66,6 +66,7 @@ fn b062_t016_a_session_without_a_client_stays_while_somebody_waits_in_it() {
     wire.begin("task.wait", json!({"session": id, "tasks": [task], "timeout_ms": 600_000}));
     drop(wire);
     eventually("it is closed once nobody waits", || world.sessions().is_empty().then_some(()));
+    eventually("its folder is removed", || (!world.folder(&id).exists()).then_some(()));
     world.is_quiet();
     world.finish();
 }

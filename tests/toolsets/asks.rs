@@ -3,13 +3,11 @@
 use std::fs;
 
 use brattice_protocol::approval::{ApprovalChoice, ApprovalRequest};
-use brattice_protocol::editor::EditorContent;
 use brattice_tests::{Opening, Pending, Reply, Session, World};
 use serde_json::{Value, json};
 
 fn opening(world: &World, ask: &str) -> Opening {
-    let opening = world.session("workspace-write").with("toolset", json!("minimal"));
-    opening.with("options", json!({"edit_tools": true, "ask": ask}))
+    world.session("workspace-write").of_minimal(ask)
 }
 
 fn begin(session: &Session, tool: &str, arguments: Value) -> Pending {
@@ -17,7 +15,7 @@ fn begin(session: &Session, tool: &str, arguments: Value) -> Pending {
 }
 
 fn call(session: &Session, tool: &str, arguments: Value) -> Reply {
-    session.end(begin(session, tool, arguments))
+    session.call(tool, arguments)
 }
 
 /// Every tool that acts, with what it does and the word for it.
@@ -41,14 +39,12 @@ fn whoever_is_there_is_asked_before_a_command_and_a_change() {
             question.request().clone();
         assert_eq!((from, to), (session.opened().mode, session.opened().mode));
         assert_eq!((justification, rule, denials), (None, None, Vec::new()));
-        let path = |name: &str| world.ws().join(name).display().to_string();
-        let shown = |path, old_text, new_text: &str| {
-            vec![EditorContent::Diff { path, old_text, new_text: new_text.to_owned() }]
-        };
+        let shown =
+            |name: &str, old, new| vec![brattice_tests::diff(world.ws().join(name), old, new)];
         let expected = match tool {
             "bash" => ("execute", Some("echo ran > made".to_owned()), Vec::new()),
-            "write_file" => ("edit", None, shown(path("made"), None, "x\n")),
-            _ => ("edit", None, shown(path("f"), Some("one\n".to_owned()), "1\n")),
+            "write_file" => ("edit", None, shown("made", None, "x\n")),
+            _ => ("edit", None, shown("f", Some("one\n"), "1\n")),
         };
         assert_eq!((kind.as_str(), command, diff), expected);
         question.choose(ApprovalChoice::RejectOnce);

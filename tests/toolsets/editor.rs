@@ -1,11 +1,13 @@
 //! What an editor is shown of a call: in its result, and when it starts.
 
+use std::collections::BTreeSet;
+
 use brattice_client::Notice;
 use brattice_protocol::editor::{
     EditorContent, EditorFacts, EditorKind, EditorStatus, MOST_DIFF_BYTES,
 };
 use brattice_protocol::tools::{CallMeta, Location};
-use brattice_tests::{Session, World};
+use brattice_tests::{Session, World, diff};
 use serde_json::{Value, json};
 
 fn facts(kind: EditorKind, title: &str, status: EditorStatus) -> EditorFacts {
@@ -15,7 +17,7 @@ fn facts(kind: EditorKind, title: &str, status: EditorStatus) -> EditorFacts {
 
 /// What a result shows, and what was shown when the call started.
 fn shown(session: &Session, name: &str, arguments: Value) -> [EditorFacts; 2] {
-    let reply = session.end(session.begin_call(json!({"name": name, "arguments": arguments})));
+    let reply = session.call(name, arguments);
     let meta = serde_json::from_value(Value::Object(reply.result.meta.clone())).unwrap();
     let CallMeta { call, editor, .. } = meta;
     let started = session.notice("call.started", |notice| match notice {
@@ -69,17 +71,9 @@ fn a_change_shows_its_diff_and_where_it_begins_in_every_toolset() {
     let world = World::new();
     let (path, new) = (world.ws().join("f"), world.ws().join("n"));
     let [path, new] = [path, new].map(|path| path.display().to_string());
-    let diff = |path: &str, old: Option<&str>, new: &str| EditorContent::Diff {
-        path: path.to_owned(),
-        old_text: old.map(str::to_owned),
-        new_text: new.to_owned(),
-    };
     for toolset in ["standard", "dsh", "glrs", "minimal"] {
         world.setup("printf 'one\\ntwo\\n' > f; rm -f n");
-        let opening = world.session("workspace-write").with("toolset", json!(toolset));
-        let options = json!({"edit_tools": true, "ask": "never"});
-        let opening = if toolset == "minimal" { opening.with("options", options) } else { opening };
-        let session = opening.open();
+        let session = world.session("workspace-write").of_toolset(toolset).open();
         let (suffix, key) = match toolset {
             "minimal" => ("_file", "path"),
             "glrs" => ("", "path"),
@@ -119,7 +113,7 @@ fn a_diff_is_bounded_and_what_is_not_done_shows_none() {
     let session = world.session("workspace-write").open();
     let long: String = (1..=20_000).map(|number| format!("line {number}\n")).collect();
     world.file("long", &long);
-    session.end(session.begin_call(json!({"name": "read", "arguments": {"file_path": "long"}})));
+    session.call("read", json!({"file_path": "long"}));
     let edit = |dry_run| {
         json!({"files": [{"path": "long", "edits": [{"old_string": "line 15000", "new_string": "here"}]}],
                "dry_run": dry_run})
@@ -132,10 +126,8 @@ fn a_diff_is_bounded_and_what_is_not_done_shows_none() {
             "line 14997\nline 14998\nline 14999\n{middle}\nline 15001\nline 15002\nline 15003\n"
         )
     };
-    let path = world.ws().join("long").display().to_string();
-    let expected =
-        EditorContent::Diff { path, old_text: Some(near("line 15000")), new_text: near("here") };
-    assert_eq!(edited.content, [expected]);
+    let path = world.ws().join("long");
+    assert_eq!(edited.content, [diff(path, Some(&near("line 15000")), &near("here"))]);
     let [whole, _] = shown(&session, "write", json!({"file_path": "made", "content": long}));
     let [EditorContent::Diff { old_text, new_text, .. }] = &whole.content[..] else {
         panic!("one diff: {whole:?}");
@@ -173,7 +165,25 @@ fn every_tool() -> [(&'static str, Vec<(&'static str, Value)>); 4] {
         ("task_list", json!({})),
         task("task_kill"),
     ];
-    let dsh = [bash.clone(), ("read", read), ("edit", edit), ("write", write)];
+    let dsh = [
+        bash.clone(),
+        ("read", read),
+        ("edit", edit),
+        ("write", write),
+        ("bash", json!({"command": "sleep 900", "description": "Wait", "run_in_background": true})),
+        task("task_output"),
+        ("task_list", json!({})),
+        task("task_kill"),
+    ];
+    // Nobody is there to answer, no plan is under way, and what is to be fetched is refused: what is shown is the same.
+    let questions = json!({"questions": [{"id": "db", "question": "Which?", "options": [{"label": "A"}, {"label": "B"}]}]});
+    let people = [
+        ("ask_user_question", questions),
+        ("exit_plan_mode", json!({"plan": "# Rename"})),
+        ("todo_write", json!({"todos": [{"content": "a", "status": "pending"}]})),
+    ];
+    let fetch = ("web_fetch", json!({"urls": ["http://10.0.0.1/"]}));
+    let ask = ("ask_user", json!({"questions": [{"question": "Which?", "options": ["A", "B"]}]}));
     let in_glrs = [
         bash.clone(),
         ("read", json!({"path": "f"})),
@@ -187,9 +197,17 @@ fn every_tool() -> [(&'static str, Vec<(&'static str, Value)>); 4] {
         ("write_file", json!({"path": "n", "content": "x\n"})),
     ];
     [
-        ("standard", standard.into_iter().chain(search.clone()).collect()),
-        ("dsh", dsh.into()),
-        ("glrs", in_glrs.into_iter().chain(search).collect()),
+        (
+            "standard",
+            standard
+                .into_iter()
+                .chain(search.clone())
+                .chain(people.clone())
+                .chain([fetch.clone()])
+                .collect(),
+        ),
+        ("dsh", dsh.into_iter().chain(people).collect()),
+        ("glrs", in_glrs.into_iter().chain(search).chain([fetch, ask]).collect()),
         ("minimal", minimal.into()),
     ]
 }
@@ -200,10 +218,20 @@ fn what_editors_are_shown_of_every_tool_is_what_was_recorded() {
     let mut told = Vec::new();
     for (toolset, calls) in every_tool() {
         world.setup("printf 'one\\ntwo\\n' > f; rm -f n");
-        let opening = world.session("workspace-write").with("toolset", json!(toolset));
-        let options = json!({"edit_tools": true, "ask": "never"});
-        let opening = if toolset == "minimal" { opening.with("options", options) } else { opening };
-        let session = opening.open();
+        let session = world.session("workspace-write").of_toolset(toolset).open();
+        // Those that the session's state withholds are told of, too.
+        let listed = session.request("tools.list", json!({"withheld": true})).unwrap();
+        let listed: BTreeSet<&str> = listed["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|tool| tool["name"].as_str().unwrap())
+            .collect();
+        assert_eq!(
+            calls.iter().map(|(tool, _)| *tool).collect::<BTreeSet<_>>(),
+            listed,
+            "{toolset}"
+        );
         for (tool, arguments) in calls {
             let [result, started] = shown(&session, tool, arguments);
             told.push(

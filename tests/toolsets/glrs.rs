@@ -1,7 +1,7 @@
 //! `bash` in `glrs`: a login shell in the workspace, the beginning of long output, a limit that fails the call.
 
 use brattice_protocol::outcome::Cause;
-use brattice_tests::{Session, World};
+use brattice_tests::{Session, World, error_prefix};
 use serde_json::json;
 
 fn open(world: &World) -> Session {
@@ -26,8 +26,8 @@ fn its_words_are_its_own() {
         .exits(0)
         .says("a");
     let fault = session.bash(json!({"command": 7}));
-    assert!(fault.is_refused().holds("`command`").text().starts_with("ERROR: "));
-    let unknown = session.end(session.begin_call(json!({"name": "task_list", "arguments": {}})));
+    assert!(fault.is_refused().holds("`command`").text().starts_with(error_prefix("glrs")));
+    let unknown = session.call("task_list", json!({}));
     unknown.is_refused().says(
         "ERROR: unknown tool `task_list`: expected one of `bash`, `read`, `write`, `edit`, `grep`, `glob`, `web_fetch`",
     );

@@ -1,9 +1,9 @@
 //! What is left when a process dies or a call is withdrawn.
 
-use brattice_tests::{Process, eventually};
+use brattice_tests::{Process, Session, World, eventually};
 use serde_json::json;
 
-use crate::{Server, begin, fetch, processes, world};
+use crate::{Server, begin, fetch, fetching, processes};
 
 const SERVER: &str = r#"
 import http.server, time
@@ -11,6 +11,7 @@ class H(http.server.BaseHTTPRequestHandler):
     def do_GET(s):
         s.send_response(200); s.send_header("Content-Type", "text/plain"); s.end_headers()
         try:
+            if s.path == "/drip": open("DRIPS", "w").close()
             while s.path == "/drip":
                 s.wfile.write(b"."); s.wfile.flush(); time.sleep(0.05)
             s.wfile.write(b"fine")
@@ -20,15 +21,19 @@ class H(http.server.BaseHTTPRequestHandler):
 http.server.ThreadingHTTPServer(("127.0.0.1", PORT), H).serve_forever()
 "#;
 
+/// A server, and a session that may fetch from it.
+fn opened() -> (Server, World, Session) {
+    let server = Server::start(SERVER);
+    let world = crate::world(&[&server]);
+    let session = world.session("workspace-write").open();
+    (server, world, session)
+}
+
 #[test]
 fn a_worker_that_dies_fails_its_calls_and_the_next_call_starts_another() {
-    let server = Server::start(SERVER);
-    let world = world(&[&server]);
-    let session = world.session("workspace-write").open();
+    let (server, world, session) = opened();
     let call = begin(&session, "w", &[server.url("/drip")]);
-    eventually("the page is being fetched", || {
-        (!processes(&world, &session, "page").is_empty()).then_some(())
-    });
+    fetching(&world, &session);
     processes(&world, &session, "web").iter().for_each(Process::kill);
     let reply = session.end(call);
     reply.says("the process that fetches pages has ended; the call can be made again");
@@ -42,15 +47,10 @@ fn a_worker_that_dies_fails_its_calls_and_the_next_call_starts_another() {
 
 #[test]
 fn a_page_whose_process_dies_spoils_no_other() {
-    let server = Server::start(SERVER);
-    let world = world(&[&server]);
-    let session = world.session("workspace-write").open();
+    let (server, world, session) = opened();
     fetch(&session, &[server.url("/fine")]);
     let call = begin(&session, "w", &[server.url("/drip"), server.url("/fine")]);
-    let page = eventually("the page is being fetched", || {
-        processes(&world, &session, "page").into_iter().next()
-    });
-    page.kill();
+    fetching(&world, &session).kill();
     let reply = session.end(call);
     reply.says(&format!(
         "## {}\n\n[failed: the page was given up: the process that read it ended (signal: 9 (SIGKILL)); a page that takes \
@@ -63,13 +63,10 @@ fn a_page_whose_process_dies_spoils_no_other() {
 
 #[test]
 fn a_call_that_is_withdrawn_hangs_up() {
-    let server = Server::start(SERVER);
-    let world = world(&[&server]);
-    let session = world.session("workspace-write").open();
+    let (server, world, session) = opened();
     let call = begin(&session, "w", &[server.url("/drip")]);
-    eventually("the page is being fetched", || {
-        (!processes(&world, &session, "page").is_empty()).then_some(())
-    });
+    fetching(&world, &session);
+    eventually("the server is asked", || server.folder.join("DRIPS").exists().then_some(()));
     session.request("tools.cancel", json!({"call": "w"})).unwrap();
     let reply = session.end(call);
     reply.says("[cancelled]");
@@ -85,9 +82,7 @@ fn a_call_that_is_withdrawn_hangs_up() {
 
 #[test]
 fn a_session_that_is_closed_leaves_no_worker() {
-    let server = Server::start(SERVER);
-    let world = world(&[&server]);
-    let session = world.session("workspace-write").open();
+    let (server, world, session) = opened();
     fetch(&session, &[server.url("/fine")]).says("fine");
     let worker = processes(&world, &session, "web").remove(0);
     session.request("session.close", json!({})).unwrap();

@@ -11,9 +11,10 @@ mod ends;
 mod redirects;
 mod results;
 mod server;
+mod tls;
 mod worker;
 
-use brattice_tests::{Pending, Process, Reply, Session, World};
+use brattice_tests::{Pending, Process, Reply, Session, World, eventually};
 use serde_json::{Value, json};
 
 use server::Server;
@@ -34,7 +35,7 @@ fn begin(session: &Session, call: &str, urls: &[String]) -> Pending {
 #[track_caller]
 fn fetch(session: &Session, urls: &[String]) -> Reply {
     let arguments = json!({"urls": urls});
-    session.end(session.begin_call(json!({"name": "web_fetch", "arguments": arguments})))
+    session.call("web_fetch", arguments)
 }
 
 /// The pages of a result as data.
@@ -44,6 +45,11 @@ fn pages(reply: &Reply) -> Vec<Value> {
 
 /// The processes of a role below a session's supervisor.
 fn processes(world: &World, session: &Session, role: &str) -> Vec<Process> {
-    let below = Process::below(world.supervisor(session.id()).pid).into_iter();
-    below.filter(|process| process.arguments.ends_with(&format!(" {role}"))).collect()
+    Process::in_role(world.supervisor(session.id()).pid, role)
+}
+
+/// The process of a page, once one is being fetched.
+#[track_caller]
+fn fetching(world: &World, session: &Session) -> Process {
+    eventually("the page is being fetched", || processes(world, session, "page").into_iter().next())
 }

@@ -2,8 +2,9 @@
 //! there are no names here.
 //!
 //! The tables follow IANA's registries of special-purpose addresses (RFC 6890 and its updates), with multicast, and with what
-//! clouds serve to their machines. An IPv6 address that carries an IPv4 address is judged by that one as well: the
-//! network may deliver to it.
+//! clouds serve to their machines. A mapped address is IPv4's by another name, and NAT64's well-known prefix is how a network without
+//! IPv4 reaches it: both are judged by the IPv4 address that they carry. Every other way from IPv6 to IPv4 is refused whole, whatever
+//! it carries: no page is served by one, and where it ends is some relay's choice.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -79,9 +80,11 @@ const V4: [([u8; 4], u32, Reserved); 19] = [
 ];
 
 /// The first row that matches counts. What none names and is not in 2000::/3 is nobody's.
-const V6: [([u16; 8], u32, Reserved); 15] = [
+const V6: [([u16; 8], u32, Reserved); 18] = [
     ([0, 0, 0, 0, 0, 0, 0, 0], 128, Reserved::Unspecified),
     ([0, 0, 0, 0, 0, 0, 0, 1], 128, Reserved::Loopback),
+    // IPv4-compatible, which RFC 4291 gave up.
+    ([0, 0, 0, 0, 0, 0, 0, 0], 96, Reserved::Special),
     ([0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0254], 128, Reserved::Metadata),
     ([0xfd20, 0x00ce, 0, 0, 0, 0, 0, 0x0254], 128, Reserved::Metadata),
     ([0xfc00, 0, 0, 0, 0, 0, 0, 0], 7, Reserved::Private),
@@ -96,8 +99,12 @@ const V6: [([u16; 8], u32, Reserved); 15] = [
     // Locally-used NAT64 (RFC 8215): where the IPv4 address stands is the network's choice.
     ([0x0064, 0xff9b, 0x0001, 0, 0, 0, 0, 0], 48, Reserved::Special),
     ([0x5f00, 0, 0, 0, 0, 0, 0, 0], 16, Reserved::Special),
-    // Protocol assignments, less Teredo, which is judged by what it carries.
-    ([0x2001, 0x0010, 0, 0, 0, 0, 0, 0], 28, Reserved::Special),
+    // IPv4-translated (RFC 7915).
+    ([0, 0, 0, 0, 0xffff, 0, 0, 0], 96, Reserved::Special),
+    // Protocol assignments, Teredo among them. Some can be reached (AS112, ORCHIDv2); pages are on none.
+    ([0x2001, 0, 0, 0, 0, 0, 0, 0], 23, Reserved::Special),
+    // 6to4, whose relays RFC 7526 gave up.
+    ([0x2002, 0, 0, 0, 0, 0, 0, 0], 16, Reserved::Special),
 ];
 
 /// Why this address is not the public internet's; `None` where it is.
@@ -124,39 +131,24 @@ fn reserved_v6(address: Ipv6Addr) -> Option<Reserved> {
     let is_in = |network: [u16; 8], prefix: u32| {
         (bits ^ Ipv6Addr::from(network).to_bits()).checked_shr(128 - prefix).unwrap_or(0) == 0
     };
-    if let Some((_, _, why)) = V6.iter().find(|(network, prefix, _)| is_in(*network, *prefix)) {
-        return Some(*why);
+    if let Some(carried) = carried(address) {
+        return reserved_v4(carried);
     }
-    match carried(address) {
-        Carried::Nothing => (bits >> 125 != 0b001).then_some(Reserved::Special),
-        Carried::One(carried) => reserved_v4(carried),
-        Carried::Two(first, second) => reserved_v4(first).or_else(|| reserved_v4(second)),
-    }
+    let row = V6.iter().find(|(network, prefix, _)| is_in(*network, *prefix));
+    // What an interface of ISATAP's is called (RFC 5214), below any prefix.
+    let is_isatap = matches!(address.segments(), [_, _, _, _, 0 | 0x0200, 0x5efe, _, _]);
+    let other = (bits >> 125 != 0b001 || is_isatap).then_some(Reserved::Special);
+    row.map(|(_, _, why)| *why).or(other)
 }
 
-/// The IPv4 addresses in an IPv6 address.
-enum Carried {
-    Nothing,
-    One(Ipv4Addr),
-    Two(Ipv4Addr, Ipv4Addr),
-}
-
-fn carried(address: Ipv6Addr) -> Carried {
-    let pair = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
+/// The IPv4 address that an IPv6 address stands for.
+fn carried(address: Ipv6Addr) -> Option<Ipv4Addr> {
     match address.segments() {
-        // Mapped, compatible, translated (RFC 2765), NAT64 (RFC 6052).
-        [0, 0, 0, 0, 0, 0xffff | 0, high, low]
-        | [0, 0, 0, 0, 0xffff, 0, high, low]
-        | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => Carried::One(pair(high, low)),
-        // 6to4.
-        [0x2002, high, low, ..] => Carried::One(pair(high, low)),
-        // Teredo: its server, and its client with every bit turned.
-        [0x2001, 0, high, low, _, _, turned_high, turned_low] => {
-            Carried::Two(pair(high, low), pair(!turned_high, !turned_low))
+        // Mapped, NAT64 (RFC 6052).
+        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
+            Some(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)))
         }
-        // ISATAP, below any prefix.
-        [_, _, _, _, 0 | 0x0200, 0x5efe, high, low] => Carried::One(pair(high, low)),
-        _ => Carried::Nothing,
+        _ => None,
     }
 }
 
@@ -202,7 +194,15 @@ mod tests {
             ("2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", Documentation),
             ("3fff::", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff", Documentation),
             ("2001:2::", "2001:2:0:ffff:ffff:ffff:ffff:ffff", Benchmarking),
+            ("2001:1::", "2001:1:ffff:ffff:ffff:ffff:ffff:ffff", Special),
+            ("2001:2:1::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff", Special),
             ("2001:10::", "2001:1f:ffff:ffff:ffff:ffff:ffff:ffff", Special),
+            ("2002::", "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff", Special),
+            ("::2", "::ffff:ffff", Special),
+            ("::ffff:0:0:0", "::ffff:0:ffff:ffff", Special),
+            ("2001::", "2001:0:ffff:ffff:ffff:ffff:ffff:ffff", Special),
+            ("2606:4700::5efe:0:0", "2606:4700::5efe:ffff:ffff", Special),
+            ("2606:4700::200:5efe:0:0", "2606:4700::200:5efe:ffff:ffff", Special),
             ("100::", "100::ffff:ffff:ffff:ffff", Special),
             ("64:ff9b:1::", "64:ff9b:1:ffff:ffff:ffff:ffff:ffff", Special),
             ("5f00::", "5f00:ffff:ffff:ffff:ffff:ffff:ffff:ffff", Special),
@@ -238,6 +238,10 @@ mod tests {
             "2606:4700::1111",
             "2001:4860:4860::8888",
             "2001:db7:ffff::1",
+            "2001:200::1",
+            "2003::1",
+            "2606:4700::5eff:808:808",
+            "2606:4700::100:5efe:808:808",
         ];
         for address in public {
             assert_eq!(of(address), None, "{address}");
@@ -245,28 +249,42 @@ mod tests {
     }
 
     #[test]
-    fn an_address_in_an_address_is_judged_by_what_it_carries() {
+    fn an_address_by_another_name_is_judged_by_what_it_carries() {
         use Reserved::*;
         let carriers = [
             ("::ffff:127.0.0.1", Some(Loopback)),
             ("::ffff:169.254.169.254", Some(Metadata)),
-            ("::127.0.0.1", Some(Loopback)),
-            ("::ffff:0:10.0.0.1", Some(Private)),
+            ("::ffff:8.8.8.8", None),
             ("64:ff9b::10.1.2.3", Some(Private)),
             ("64:ff9b::169.254.169.254", Some(Metadata)),
-            ("2002:7f00:1::1", Some(Loopback)),
-            ("2002:c0a8:101::", Some(Private)),
-            // Teredo: a private server, then a loopback client (7f000001 turned is 80fffffe).
-            ("2001:0:a00:1::f7f7:f7f7", Some(Private)),
-            ("2001:0:808:808::80ff:fffe", Some(Loopback)),
-            ("2606:4700::5efe:10.0.0.1", Some(Private)),
-            ("::ffff:8.8.8.8", None),
             ("64:ff9b::8.8.8.8", None),
-            ("2002:808:808::1", None),
-            ("2001:0:808:808::f7f7:f7f7", None),
         ];
         for (address, why) in carriers {
             assert_eq!(of(address), why, "{address}");
+        }
+    }
+
+    #[test]
+    fn a_way_to_another_address_is_refused_whatever_it_carries() {
+        use Reserved::*;
+        let ways = [
+            ("::1.1.1.1", Special),
+            ("::127.0.0.1", Special),
+            ("::ffff:0:8.8.8.8", Special),
+            ("::ffff:0:10.0.0.1", Special),
+            ("64:ff9b:1::8.8.8.8", Special),
+            ("2002:101:101::1", Special),
+            ("2002:7f00:1::1", Special),
+            // Teredo, with 8.8.8.8 as server and as client, whose bits are turned.
+            ("2001:0:808:808::f7f7:f7f7", Special),
+            // ISATAP.
+            ("2606:4700::5efe:8.8.8.8", Special),
+            ("2606:4700::200:5efe:10.0.0.1", Special),
+            ("2001:db8::5efe:8.8.8.8", Documentation),
+            ("fe80::5efe:8.8.8.8", LinkLocal),
+        ];
+        for (address, why) in ways {
+            assert_eq!(of(address), Some(why), "{address}");
         }
     }
 }

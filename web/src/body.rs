@@ -1,23 +1,25 @@
 //! A body as bytes: no longer compressed, counted after that, and cut with its beginning kept.
 
+use std::cell::Cell;
 use std::io::{self, BufReader, Read};
+use std::rc::Rc;
 use std::time::Instant;
 
 use brotli_decompressor::Decompressor;
 use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
-use ruzstd::decoding::StreamingDecoder;
 
 use crate::fault::PageFault;
-use crate::page::Cut;
+use crate::page::{Cut, cut_at};
+use crate::zstd::Frames;
 
 /// Bytes read at once.
 const PIECE: usize = 16 << 10;
 
-/// The largest window that a zstd body may ask for (RFC 9659).
-const ZSTD_WINDOW: u64 = 8 << 20;
-
 /// Encodings one in the other that are undone.
 const MOST_LAYERS: usize = 2;
+
+/// Bytes of an encoding's name that are told.
+const MOST_NAME: usize = 100;
 
 /// What came of a body.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,7 +28,28 @@ pub(crate) struct Taken {
     pub(crate) cut: Option<Cut>,
 }
 
-/// Reads a body with this `Content-Encoding` up to `most` bytes, or until the time is over.
+/// A body as it comes. What became of it is known here, whatever a decoder above makes of a fault.
+struct Wire<R> {
+    body: R,
+    until: Instant,
+    is_late: Rc<Cell<bool>>,
+}
+
+impl<R: Read> Read for Wire<R> {
+    fn read(&mut self, piece: &mut [u8]) -> io::Result<usize> {
+        // A decoder may ask for more and more without having anything to give.
+        let read = match Instant::now() >= self.until {
+            true => Err(io::ErrorKind::TimedOut.into()),
+            false => self.body.read(piece),
+        };
+        if read.as_ref().is_err_and(is_late) {
+            self.is_late.set(true);
+        }
+        read
+    }
+}
+
+/// Reads a body with this `Content-Encoding` up to `most` bytes, or until the time is over. One of no bytes is empty in every encoding.
 ///
 /// # Errors
 /// [`PageFault::Encoding`], and [`PageFault::Body`] where not even its beginning can be read.
@@ -37,8 +60,18 @@ pub(crate) fn take(
     until: Instant,
     seconds: u64,
 ) -> Result<Taken, PageFault> {
-    let mut body = decoded(Box::new(body), encoding)?;
+    let is_late = Rc::new(Cell::new(false));
+    let wire = Wire { body, until, is_late: is_late.clone() };
+    let opened = begun::<1>(Box::new(wire)).and_then(|(first, body)| match first.is_empty() {
+        true => Ok(body),
+        false => decoded(body, encoding),
+    });
     let (mut bytes, mut piece) = (Vec::new(), vec![0; PIECE]);
+    let mut body = match opened {
+        Ok(body) => body,
+        Err(_) if is_late.get() => return Ok(Taken { bytes, cut: Some(Cut::Time { seconds }) }),
+        Err(fault) => return Err(fault),
+    };
     let cut = loop {
         if Instant::now() >= until {
             break Some(Cut::Time { seconds });
@@ -51,7 +84,7 @@ pub(crate) fn take(
             }
             Ok(count) => bytes.extend_from_slice(&piece[..count]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if is_late(&error) => break Some(Cut::Time { seconds }),
+            Err(_) if is_late.get() => break Some(Cut::Time { seconds }),
             Err(error) if bytes.is_empty() => {
                 return Err(PageFault::Body { reason: error.to_string() });
             }
@@ -68,7 +101,11 @@ fn is_late(error: &io::Error) -> bool {
 
 fn decoded(body: Box<dyn Read>, encoding: Option<&str>) -> Result<Box<dyn Read>, PageFault> {
     let encoding = encoding.unwrap_or_default();
-    let unknown = || PageFault::Encoding { encoding: encoding.to_owned() };
+    let unknown = || {
+        let mut encoding = encoding.to_owned();
+        cut_at(&mut encoding, MOST_NAME);
+        PageFault::Encoding { encoding }
+    };
     let layers: Vec<_> =
         encoding.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
     if layers.len() > MOST_LAYERS {
@@ -80,7 +117,7 @@ fn decoded(body: Box<dyn Read>, encoding: Option<&str>) -> Result<Box<dyn Read>,
         "gzip" | "x-gzip" => Ok(Box::new(MultiGzDecoder::new(BufReader::new(body))) as _),
         "deflate" => deflate(body),
         "br" => brotli(body),
-        "zstd" => zstd(body),
+        "zstd" => Ok(Box::new(Frames::new(body)) as _),
         _ => Err(unknown()),
     })
 }
@@ -102,13 +139,6 @@ fn brotli(body: Box<dyn Read>) -> Result<Box<dyn Read>, PageFault> {
         return Err(PageFault::Body { reason });
     }
     Ok(Box::new(Decompressor::new(body, PIECE)))
-}
-
-fn zstd(body: Box<dyn Read>) -> Result<Box<dyn Read>, PageFault> {
-    let decoder = StreamingDecoder::new_with_max_window_size(body, ZSTD_WINDOW);
-    decoder
-        .map(|decoder| Box::new(decoder) as _)
-        .map_err(|error| PageFault::Body { reason: error.to_string() })
 }
 
 /// The first bytes of a body, and the whole of it again.
@@ -172,8 +202,10 @@ mod tests {
             let whole = Taken { bytes: TEXT.to_vec(), cut: None };
             assert_eq!(taken(body, encoding, 1000), Ok(whole), "{encoding}");
         }
-        let unknown = PageFault::Encoding { encoding: "compress".to_owned() };
-        assert_eq!(taken(TEXT.to_vec(), "compress", 1000), Err(unknown));
+        let unknown = |name: &str| Err(PageFault::Encoding { encoding: name.to_owned() });
+        assert_eq!(taken(TEXT.to_vec(), "compress", 1000), unknown("compress"));
+        let long = "x".repeat(60_000);
+        assert_eq!(taken(TEXT.to_vec(), &long, 1000), unknown(&long[..MOST_NAME]));
         assert!(matches!(
             taken(gzip(TEXT), "gzip, gzip, gzip", 9),
             Err(PageFault::Encoding { .. })
@@ -199,6 +231,80 @@ mod tests {
         assert_eq!((bytes == text[..bytes.len()], cut), (true, Some(Cut::Broken)));
         assert!(matches!(taken(TEXT.to_vec(), "gzip", 9), Err(PageFault::Body { .. })));
         assert!(matches!(taken(TEXT.to_vec(), "zstd", 9), Err(PageFault::Body { .. })));
+    }
+
+    /// Gives its bytes, and then nothing until the time is over.
+    struct Stuck(io::Cursor<Vec<u8>>);
+
+    impl Read for Stuck {
+        fn read(&mut self, piece: &mut [u8]) -> io::Result<usize> {
+            match self.0.read(piece)? {
+                0 => Err(io::Error::other(ureq::Error::Timeout(ureq::Timeout::Global))),
+                count => Ok(count),
+            }
+        }
+    }
+
+    fn stuck(bytes: &[u8], encoding: &str) -> Result<Taken, PageFault> {
+        let until = Instant::now() + Duration::from_secs(60);
+        take(Stuck(io::Cursor::new(bytes.to_vec())), Some(encoding), 5 << 20, until, 60)
+    }
+
+    #[test]
+    fn what_comes_too_slowly_is_cut_by_time_in_every_encoding() {
+        let text: Vec<u8> =
+            (0..200_000_u32).flat_map(|number| (number ^ number << 7).to_le_bytes()).collect();
+        let mut zlib = ZlibEncoder::new(Vec::new(), Compression::fast());
+        zlib.write_all(&text).unwrap();
+        let mut bare = DeflateEncoder::new(Vec::new(), Compression::fast());
+        bare.write_all(&text).unwrap();
+        let late = Some(Cut::Time { seconds: 60 });
+        let whole = |text: &[u8], body: Vec<u8>| (text.to_vec(), body);
+        for (encoding, (text, body)) in [
+            ("identity", whole(&text, text.clone())),
+            ("gzip", whole(&text, gzip(&text))),
+            ("gzip, gzip", whole(&text, gzip(&gzip(&text)))),
+            ("deflate", whole(&text, zlib.finish().unwrap())),
+            ("deflate", whole(&text, bare.finish().unwrap())),
+            ("br", whole(TEXT, bytes(BROTLI))),
+            ("zstd", whole(TEXT, bytes(ZSTD))),
+        ] {
+            for come in [0, 1, 2, 3, 5] {
+                let Taken { bytes, cut } = stuck(&body[..come], encoding).unwrap();
+                assert_eq!((text.starts_with(&bytes), cut), (true, late), "{encoding}, {come}");
+            }
+            let Taken { bytes, cut } = stuck(&body[..body.len() / 2], encoding).unwrap();
+            assert_eq!((text.starts_with(&bytes), cut), (true, late), "{encoding}");
+            // The two short ones are a block each.
+            assert!(bytes.len() > 100_000 || text.len() < 100, "{encoding}: {}", bytes.len());
+        }
+    }
+
+    #[test]
+    fn no_bytes_are_an_empty_body_in_every_encoding() {
+        for encoding in ["", "identity", "gzip", "gzip, gzip", "deflate", "br", "zstd", "compress"]
+        {
+            let empty = Taken { bytes: Vec::new(), cut: None };
+            assert_eq!(taken(Vec::new(), encoding, 9), Ok(empty), "{encoding}");
+        }
+    }
+
+    #[test]
+    fn a_decoder_that_has_nothing_to_give_ends_with_the_time() {
+        /// Frames that are to be skipped, without end.
+        struct Endless(usize);
+        impl Read for Endless {
+            fn read(&mut self, piece: &mut [u8]) -> io::Result<usize> {
+                for byte in &mut *piece {
+                    *byte = [0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0][self.0 % 8];
+                    self.0 += 1;
+                }
+                Ok(piece.len())
+            }
+        }
+        let until = Instant::now() + Duration::from_millis(50);
+        let late = Taken { bytes: Vec::new(), cut: Some(Cut::Time { seconds: 1 }) };
+        assert_eq!(take(Endless(0), Some("zstd"), 9, until, 1), Ok(late));
     }
 
     #[test]

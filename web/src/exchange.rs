@@ -40,6 +40,13 @@ impl Resolver for Pinned {
     }
 }
 
+/// What is left of the time, and how long it was.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Remaining {
+    pub(crate) left: Duration,
+    pub(crate) of: Duration,
+}
+
 /// Asks for the page.
 ///
 /// # Errors
@@ -47,7 +54,7 @@ impl Resolver for Pinned {
 pub(crate) fn ask(
     target: &Target,
     judged: Judged,
-    left: Duration,
+    time: Remaining,
 ) -> Result<Response<Body>, PageFault> {
     let answer = |reason: String| PageFault::Answer { reason };
     let mut config = Agent::config_builder()
@@ -60,23 +67,22 @@ pub(crate) fn ask(
         .accept_encoding(ACCEPT_ENCODING)
         .max_response_header_size(MOST_HEAD)
         .max_idle_connections(0)
-        .timeout_global(Some(left));
+        .timeout_global(Some(time.left));
     if target.url().scheme() == "https" {
         config = config.tls_config(tls()?);
     }
     let agent = Agent::with_parts(config.build(), DefaultConnector::default(), Pinned(judged));
     agent.get(target.as_str()).call().map_err(|error| match error {
-        Error::Timeout(_) => PageFault::Late { seconds: left.as_secs() },
+        Error::Timeout(_) => PageFault::Late { seconds: time.of.as_secs() },
         other => answer(words(&other)),
     })
 }
 
-/// The machine's own trust: what its administrators put there counts.
+/// The machine's own trust, where `SSL_CERT_FILE` and `SSL_CERT_DIR` name no other: what its administrators put there counts.
 fn tls() -> Result<TlsConfig, PageFault> {
     let found = rustls_native_certs::load_native_certs();
     if found.certs.is_empty() {
-        let reason = "this machine has no certificates of authorities (/etc/ssl/certs)".to_owned();
-        return Err(PageFault::Answer { reason });
+        return Err(PageFault::Answer { reason: without_authorities(found.errors.first()) });
     }
     let certs: Vec<_> =
         found.certs.iter().map(|cert| Certificate::from_der(cert.as_ref()).to_owned()).collect();
@@ -85,6 +91,12 @@ fn tls() -> Result<TlsConfig, PageFault> {
         .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .root_certs(RootCerts::Specific(Arc::new(certs)))
         .build())
+}
+
+fn without_authorities(fault: Option<&impl std::fmt::Display>) -> String {
+    let reason =
+        "there are no certificates of authorities (/etc/ssl/certs, or as SSL_CERT_FILE says)";
+    fault.map_or_else(|| reason.to_owned(), |fault| format!("{reason}: {fault}"))
 }
 
 /// A header's value as text.
@@ -104,4 +116,41 @@ fn words(error: &Error) -> String {
         source = deeper.source();
     }
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+    use std::net::TcpListener;
+    use std::thread;
+    use std::time::Instant;
+
+    use super::*;
+    use crate::resolve::resolve;
+    use crate::target::Allowance;
+
+    #[test]
+    fn a_server_that_says_nothing_is_told_with_the_whole_time_that_it_had() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let host = format!("127.0.0.1:{}", listener.local_addr().unwrap().port());
+        let silent = thread::spawn(move || {
+            let (mut peer, _) = listener.accept().unwrap();
+            // Until the other side hangs up.
+            peer.read_to_end(&mut Vec::new()).ok();
+        });
+        let target = Target::parse(&format!("http://{host}/")).unwrap();
+        let judged = resolve(&target, &Allowance::new(vec![host]), Instant::now()).unwrap();
+        let time = Remaining { left: Duration::from_millis(300), of: Duration::from_secs(20) };
+        let fault = ask(&target, judged, time).unwrap_err();
+        assert_eq!(fault, PageFault::Late { seconds: 20 });
+        silent.join().unwrap();
+    }
+
+    #[test]
+    fn why_there_are_no_authorities_is_told() {
+        let none =
+            "there are no certificates of authorities (/etc/ssl/certs, or as SSL_CERT_FILE says)";
+        assert_eq!(without_authorities(None::<&String>), none);
+        assert_eq!(without_authorities(Some(&"denied")), format!("{none}: denied"));
+    }
 }

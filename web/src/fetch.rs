@@ -7,11 +7,11 @@ use ureq::http::{Response, header};
 
 use crate::body::{self, Taken};
 use crate::charset::{Declares, End, decode};
-use crate::exchange;
+use crate::exchange::{self, Remaining};
 use crate::fault::{PageFault, UrlFault};
-use crate::markdown::markdown;
+use crate::html::markdown;
 use crate::media::{ContentType, Media, media};
-use crate::page::{Cut, Note, Page, PageRequest};
+use crate::page::{Cut, Note, Page, PageRequest, cut_at};
 use crate::resolve::resolve;
 use crate::target::{Allowance, Target};
 
@@ -21,6 +21,15 @@ const MOST_HOPS: usize = 10;
 /// Bytes of what a server says beside an error.
 const ERROR_TEXT: usize = 2000;
 
+/// Bytes of a title.
+const MOST_TITLE: usize = 2000;
+
+/// Bytes of a media type. Its two names have 127 each at most (RFC 6838).
+const MOST_MEDIA_TYPE: usize = 500;
+
+/// Bytes of a `Location` that is told as no URL.
+const MOST_LOCATION: usize = 2000;
+
 /// Fetches a page.
 ///
 /// # Errors
@@ -28,20 +37,21 @@ const ERROR_TEXT: usize = 2000;
 pub fn fetch(request: &PageRequest) -> Result<Page, PageFault> {
     let until = Instant::now() + request.times.body;
     let target = Target::parse(&request.url).map_err(PageFault::Url)?;
-    let (target, answer) = follow(target, &request.allowed, until)?;
+    let (target, answer) = follow(target, request, until)?;
     let status = answer.status().as_u16();
-    let page = read(request, &target, answer, until)?;
+    let page = read(request, &target, answer, until);
     if (200..300).contains(&status) {
-        return Ok(page);
+        return page;
     }
-    let mut text = page.text;
+    // What it said beside its status may be missing; the status is there.
+    let mut text = page.map_or_else(|_| String::new(), |page| page.text);
     cut_at(&mut text, ERROR_TEXT);
     Err(PageFault::Status { status, text })
 }
 
 fn follow(
     mut target: Target,
-    allowed: &Allowance,
+    PageRequest { allowed, times, .. }: &PageRequest,
     until: Instant,
 ) -> Result<(Target, Response<Body>), PageFault> {
     let mut before: Option<Target> = None;
@@ -51,29 +61,37 @@ fn follow(
             None => fault,
         })?;
         let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-        let answer = exchange::ask(&target, judged, left)?;
+        let answer = exchange::ask(&target, judged, Remaining { left, of: times.body })?;
         let status = answer.status().as_u16();
         if !matches!(status, 301 | 302 | 303 | 307 | 308) {
             return Ok((target, answer));
         }
         let location = exchange::header(&answer, header::LOCATION);
         let location = location.ok_or(PageFault::Nowhere { status })?;
-        let next = next(&target, &location, status)?;
+        let next = next(&target, &location, status, allowed)?;
         before = Some(std::mem::replace(&mut target, next));
     }
     Err(PageFault::Hops { most: MOST_HOPS })
 }
 
 /// Where a redirect leads, if it stays on its host. What is refused by its look alone is said to be, whatever its host.
-fn next(from: &Target, location: &str, status: u16) -> Result<Target, PageFault> {
-    let refused = |fault: UrlFault| hop(from, location, PageFault::Url(fault));
+fn next(
+    from: &Target,
+    location: &str,
+    status: u16,
+    allowed: &Allowance,
+) -> Result<Target, PageFault> {
+    let refused = |fault: UrlFault| {
+        let mut location = location.to_owned();
+        cut_at(&mut location, MOST_LOCATION);
+        hop(from, &location, PageFault::Url(fault))
+    };
     let to = from.join(location).map_err(refused)?;
     if to.is_beside(from) {
         return Ok(to);
     }
     if !matches!(to.host(), url::Host::Domain(_)) {
-        resolve(&to, &Allowance::default(), Instant::now())
-            .map_err(|fault| hop(from, to.as_str(), fault))?;
+        resolve(&to, allowed, Instant::now()).map_err(|fault| hop(from, to.as_str(), fault))?;
     }
     Err(PageFault::Elsewhere { status, to: to.as_str().to_owned() })
 }
@@ -97,10 +115,14 @@ fn read(
     let body = answer.into_body().into_reader();
     let Taken { bytes, cut } =
         body::take(body, encoding.as_deref(), request.most_bytes, until, seconds)?;
+    let bounded = |mut text: String, most: usize| {
+        cut_at(&mut text, most);
+        text
+    };
     let mut page = Page {
         url: target.as_str().to_owned(),
         status,
-        media_type,
+        media_type: media_type.map(|told| bounded(told, MOST_MEDIA_TYPE)),
         charset: None,
         title: None,
         bytes: bytes.len() as u64,
@@ -125,7 +147,8 @@ fn read(
     let mut notes: Vec<Note> = Vec::new();
     if is_html {
         let rendered = markdown(decoded.text, target.url());
-        (page.title, page.text) = (rendered.title, rendered.text);
+        page.title = rendered.title.map(|title| bounded(title, MOST_TITLE));
+        page.text = rendered.text;
         // A page that was cut ends in the middle of a tag as a matter of course.
         notes.extend(
             rendered.notes.into_iter().filter(|note| cut.is_none() || *note != Note::Cut(Cut::Tag)),
@@ -154,16 +177,6 @@ fn named(name: &str, page: &Page, length: Option<&str>, cut: Option<Cut>) -> Str
     }
 }
 
-/// Cuts a text and tells how many bytes went.
-fn cut_at(text: &mut String, most: usize) -> u64 {
-    if text.len() <= most {
-        return 0;
-    }
-    let mut end = most;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let omitted = text.len() - end;
-    text.truncate(end);
-    omitted as u64
-}
+#[cfg(test)]
+#[path = "fetch_tests.rs"]
+mod tests;

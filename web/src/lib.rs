@@ -16,15 +16,16 @@ mod charset;
 mod exchange;
 mod fault;
 mod fetch;
-mod markdown;
+mod html;
 mod media;
 mod page;
 mod resolve;
 mod target;
+mod zstd;
 
 pub use address::{Reserved, reserved};
 pub use fault::{PageFault, UrlFault};
 pub use fetch::fetch;
-pub use markdown::{Rendered, markdown};
+pub use html::{Rendered, markdown};
 pub use page::{Cut, Note, Page, PageRequest, Times};
 pub use target::{Allowance, Target};

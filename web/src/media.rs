@@ -37,21 +37,25 @@ impl ContentType {
 }
 
 /// Files by their first bytes.
-const MAGIC: [(&[u8], &str); 16] = [
+const MAGIC: [(&[u8], &str); 10] = [
     (b"%PDF-", "PDF"),
     (b"\x89PNG\r\n\x1a\n", "PNG image"),
     (b"\xff\xd8\xff", "JPEG image"),
-    (b"GIF87a", "GIF image"),
-    (b"GIF89a", "GIF image"),
-    (b"RIFF", "RIFF file (image, sound or video)"),
     (b"PK\x03\x04", "ZIP archive"),
     (b"\x1f\x8b", "gzip archive"),
-    (b"BZh", "bzip2 archive"),
     (b"\xfd7zXZ\0", "xz archive"),
     (b"\x28\xb5\x2f\xfd", "zstd archive"),
     (b"7z\xbc\xaf\x27\x1c", "7-Zip archive"),
     (b"\x7fELF", "ELF program"),
     (b"\0asm", "WebAssembly module"),
+];
+
+/// The same with first bytes that a text may begin with, too.
+const WORDS: [(&[u8], &str); 6] = [
+    (b"GIF87a", "GIF image"),
+    (b"GIF89a", "GIF image"),
+    (b"RIFF", "RIFF file (image, sound or video)"),
+    (b"BZh", "bzip2 archive"),
     (b"OggS", "Ogg file"),
     (b"ID3", "MP3 sound"),
 ];
@@ -62,10 +66,11 @@ const LOOK: usize = 1024;
 /// What this body is.
 pub(crate) fn media(essence: &str, bytes: &[u8]) -> Media {
     let head = &bytes[..bytes.len().min(LOOK)];
-    if let Some((_, name)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
+    let (kind, subtype) = essence.split_once('/').unwrap_or((essence, ""));
+    let words = if kind == "text" && !holds_control(head) { &[][..] } else { &WORDS[..] };
+    if let Some((_, name)) = MAGIC.iter().chain(words).find(|(magic, _)| head.starts_with(magic)) {
         return Media::Other { name };
     }
-    let (kind, subtype) = essence.split_once('/').unwrap_or((essence, ""));
     match (kind, subtype) {
         ("text", "html") | ("application", "xhtml+xml") => Media::Html,
         ("image", "svg+xml") => Media::Text,
@@ -84,6 +89,11 @@ pub(crate) fn media(essence: &str, bytes: &[u8]) -> Media {
 fn is_binary(head: &[u8]) -> bool {
     let is_wide = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
     !is_wide && head.contains(&0)
+}
+
+/// Control characters that are in no text. Escapes may be in one: of logs, and of charsets that shift.
+fn holds_control(head: &[u8]) -> bool {
+    head.iter().any(|byte| byte.is_ascii_control() && !b"\t\n\x0b\x0c\r\x0e\x0f\x1b".contains(byte))
 }
 
 fn is_html(head: &[u8]) -> bool {
@@ -126,6 +136,15 @@ mod tests {
             ("text/plain", b"PK\x03\x04", other("ZIP archive")),
             ("image/webp", b"RIFFxxxx", other("RIFF file (image, sound or video)")),
             ("image/x-unknown", b"abc", other("image")),
+            ("text/plain", b"ID3 tags are read by\r\n\tall players", Media::Text),
+            ("text/html", b"RIFFs of the year", Media::Html),
+            ("text/markdown", b"OggS is the capture pattern", Media::Text),
+            ("text/plain", b"BZh and \x1b[1mmore", Media::Text),
+            ("text/plain", b"GIF89a, the format", Media::Text),
+            ("text/plain", b"ID3\x04\0\0", other("MP3 sound")),
+            ("text/html", b"BZh91AY&SY\x01", other("bzip2 archive")),
+            ("", b"OggS", other("Ogg file")),
+            ("application/octet-stream", b"RIFF", other("RIFF file (image, sound or video)")),
             ("text/plain", b"a\0b", other("binary file")),
             ("text/plain", b"\xff\xfea\0", Media::Text),
         ];

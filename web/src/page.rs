@@ -56,6 +56,20 @@ impl Page {
     }
 }
 
+/// Cuts a text between two characters and tells how many bytes went.
+pub(crate) fn cut_at(text: &mut String, most: usize) -> u64 {
+    if text.len() <= most {
+        return 0;
+    }
+    let mut end = most;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let omitted = text.len() - end;
+    text.truncate(end);
+    omitted as u64
+}
+
 /// Why the end of a page is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cut {

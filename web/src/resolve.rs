@@ -29,7 +29,7 @@ impl Judged {
 /// one comes first.
 ///
 /// # Errors
-/// [`PageFault::Name`], [`PageFault::Refused`], [`PageFault::Late`].
+/// [`PageFault::Name`], [`PageFault::Refused`].
 pub(crate) fn resolve(
     target: &Target,
     allowed: &Allowance,

@@ -5,7 +5,7 @@ use url::{Host, Url};
 
 use crate::fault::UrlFault;
 
-/// Characters of a URL that is taken.
+/// Bytes of a URL that is taken, from wherever.
 const LONGEST: usize = 8192;
 
 /// `host:port` pairs that may be reached although their addresses are reserved.
@@ -13,16 +13,26 @@ const LONGEST: usize = 8192;
 pub struct Allowance(Vec<String>);
 
 impl Allowance {
-    /// These pairs, each as the configuration writes it.
+    /// These pairs, each as the configuration writes it. They are read as the hosts of URLs are, so that spellings of one are one; what is no
+    /// host with a port permits nothing.
     pub fn new(pairs: Vec<String>) -> Self {
-        Allowance(pairs)
+        let canonical = |pair: &String| {
+            let (host, port) = pair.rsplit_once(':')?;
+            Some(host_and_port(&Host::parse(host).ok()?, port.parse().ok()?))
+        };
+        Allowance(pairs.iter().filter_map(canonical).collect())
     }
 
     /// Whether exactly this host and port are among them.
     pub fn permits(&self, target: &Target) -> bool {
-        let wanted = target.host_and_port();
-        self.0.iter().any(|pair| pair.eq_ignore_ascii_case(&wanted))
+        self.0.contains(&target.host_and_port())
     }
+}
+
+/// An IPv6 address stands in brackets, the dot that ends a name is left out.
+fn host_and_port(host: &Host, port: u16) -> String {
+    let host = host.to_string();
+    format!("{}:{port}", host.strip_suffix('.').unwrap_or(&host))
 }
 
 /// A URL that may be asked for, if its addresses may.
@@ -55,7 +65,11 @@ impl Target {
     /// # Errors
     /// See [`UrlFault`].
     pub fn join(&self, location: &str) -> Result<Self, UrlFault> {
-        let joined = self.url.join(location.trim());
+        let location = location.trim();
+        if location.len() > LONGEST {
+            return Err(UrlFault::Long { longest: LONGEST });
+        }
+        let joined = self.url.join(location);
         Target::of(joined.map_err(|error| UrlFault::Malformed { reason: error.to_string() })?)
     }
 
@@ -67,6 +81,10 @@ impl Target {
             return Err(UrlFault::Credentials);
         }
         url.set_fragment(None);
+        // What is encoded takes three times the room.
+        if url.as_str().len() > LONGEST {
+            return Err(UrlFault::Long { longest: LONGEST });
+        }
         let host = url.host().map(|host| host.to_owned()).ok_or(UrlFault::NoHost)?;
         let port = url.port_or_known_default().ok_or(UrlFault::NoHost)?;
         Ok(Target { url, host, port })
@@ -92,10 +110,9 @@ impl Target {
         self.port
     }
 
-    /// Host and port, as the configuration writes them: an IPv6 address stands in brackets, the dot that ends a name is left out.
+    /// Host and port, as the configuration writes them.
     pub(crate) fn host_and_port(&self) -> String {
-        let host = self.host.to_string();
-        format!("{}:{}", host.strip_suffix('.').unwrap_or(&host), self.port)
+        host_and_port(&self.host, self.port)
     }
 
     /// Whether both have one host, whatever their ports.
@@ -150,6 +167,8 @@ mod tests {
         }
         let long = format!("http://example.com/{}", "x".repeat(LONGEST));
         assert_eq!(Target::parse(&long).unwrap_err(), UrlFault::Long { longest: LONGEST });
+        let encoded = format!("http://example.com/{}", "ä".repeat(LONGEST / 4));
+        assert_eq!(Target::parse(&encoded).unwrap_err(), UrlFault::Long { longest: LONGEST });
     }
 
     #[test]
@@ -173,12 +192,36 @@ mod tests {
     }
 
     #[test]
+    fn an_allowance_is_the_host_that_it_spells() {
+        let pairs = [
+            ("[0:0::1]:80", "http://[::1]/"),
+            ("[::FFFF:127.0.0.1]:80", "http://[::ffff:7f00:1]/"),
+            ("bücher.example:443", "https://xn--bcher-kva.example/"),
+            ("XN--bcher-kva.example:443", "https://bücher.example/"),
+            ("a.example.:443", "https://a.example/"),
+            ("a.example:443", "https://a.example./"),
+            ("127.1:80", "http://127.0.0.1/"),
+        ];
+        for (pair, url) in pairs {
+            let allowed = Allowance::new(vec![pair.to_owned()]);
+            assert!(allowed.permits(&Target::parse(url).unwrap()), "{pair}");
+        }
+        for pair in ["::1:80", "a.example", "a.example:", "u@a.example:80", "a.example/x:80", ":80"]
+        {
+            assert_eq!(Allowance::new(vec![pair.to_owned()]), Allowance::default(), "{pair}");
+        }
+    }
+
+    #[test]
     fn a_location_is_read_from_where_it_was_found() {
         let from = Target::parse("http://a.example/x/y?q#f").unwrap();
         let joined = |location: &str| from.join(location).map(|target| target.as_str().to_owned());
         assert_eq!(joined("z"), Ok("http://a.example/x/z".to_owned()));
         assert_eq!(joined("//b.example/z"), Ok("http://b.example/z".to_owned()));
         assert_eq!(joined("file:///etc"), Err(UrlFault::Scheme { scheme: "file".to_owned() }));
+        let long = Err(UrlFault::Long { longest: LONGEST });
+        assert_eq!(joined(&"z".repeat(LONGEST)), long);
+        assert_eq!(joined(&format!("{}:x", "z".repeat(LONGEST))), long);
         assert!(from.is_beside(&from.join("https://a.example:8443/").unwrap()));
         assert!(!from.is_beside(&from.join("//a.example.net/").unwrap()));
     }

@@ -78,6 +78,36 @@ fn a_list_of_links_is_not_emptied() {
 }
 
 #[test]
+fn posts_without_a_word_of_their_own_for_it() {
+    compare("forum");
+}
+
+#[test]
+fn an_encyclopedia_with_a_formula_and_notes() {
+    compare("encyclopedia");
+}
+
+#[test]
+fn what_is_not_seen_is_not_read() {
+    compare("hidden");
+}
+
+#[test]
+fn cells_that_span_hold_lists_and_hold_tables() {
+    compare("cells");
+}
+
+#[test]
+fn listings_with_numbers_beside_them_and_lines_of_their_own() {
+    compare("listings");
+}
+
+#[test]
+fn a_table_that_only_arranges_the_page() {
+    compare("layout");
+}
+
+#[test]
 fn nothing_is_nothing() {
     assert_eq!(shown(""), "\n\n\n");
     assert_eq!(shown("<title>Only a title</title>"), "Only a title\n\n# Only a title\n");

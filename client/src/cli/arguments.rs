@@ -78,6 +78,11 @@ pub(crate) enum Command {
     /// List, show and close sessions
     #[command(subcommand)]
     Session(Session),
+    /// Watch sessions, tasks and their output on a full screen, and answer what waits
+    ///
+    /// Keys are told at the bottom, all of them by `?`. Whoever is attached is there to be asked: meanwhile calls may ask for a
+    /// wider sandbox mode. Needs a terminal; the other commands show the same a line at a time.
+    Attach,
     /// Show what waits for a person's answer
     ///
     /// Calls that ask for a wider sandbox mode wait here, with the exact command, its folder, the modes and the reason.
@@ -112,6 +117,15 @@ pub(crate) enum Command {
     /// Start, stop, restart and inspect the daemon
     #[command(subcommand)]
     Daemon(Daemon),
+    /// Print the manual page, or write that of each command into a folder
+    ///
+    /// With a folder there is a page for each command, named as brattice-task-start.1 is; without one that of brattice itself
+    /// is printed, as man(1) formats it. The daemon prints its own: `bratticed --man`.
+    Man {
+        /// The folder, which must exist
+        #[arg(value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
     /// Print a completion script
     Completions {
         /// The shell that will read it

@@ -76,11 +76,20 @@ impl Context {
 
     /// A connection to the operators' socket if a daemon runs; none is started.
     pub(crate) async fn running_daemon(&self) -> Result<Option<Client>, Failure> {
-        match Client::connect(&self.locations.control_socket, identity()).await {
+        self.connect_if_there(identity()).await
+    }
+
+    async fn connect_if_there(&self, who: ConnectOptions) -> Result<Option<Client>, Failure> {
+        match Client::connect(&self.locations.control_socket, who).await {
             Ok(client) => Ok(Some(client)),
             Err(error) if error.is_absent_daemon() => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The same, of a program at which somebody answers whatever is asked.
+    pub(crate) async fn attending(&self) -> Result<Option<Client>, Failure> {
+        self.connect_if_there(identity().answering_approvals().answering_questions()).await
     }
 
     /// A connection to the agents' socket, or the operators', of a program that may have somebody to ask.
@@ -128,6 +137,11 @@ impl Context {
     /// Whether a daemon would start now, in place of the one that runs.
     pub(crate) async fn check_start(&self) -> Result<(), StartError> {
         start::check_daemon(&self.start_options()).await
+    }
+
+    /// Starts a daemon and says nothing about it: for a program that has the whole screen.
+    pub(crate) async fn start_unheard(&self) -> Result<(), StartError> {
+        start::start_daemon(&self.start_options()).await
     }
 
     fn start_options(&self) -> StartOptions {

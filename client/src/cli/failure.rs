@@ -52,6 +52,8 @@ pub(crate) enum Failure {
     Interrupted(Interrupt),
     #[error("cannot resolve {}", path.display())]
     Path { path: PathBuf, source: io::Error },
+    #[error("cannot write {}", path.display())]
+    Write { path: PathBuf, source: io::Error },
     #[error("cannot read {}", path.display())]
     Read { path: PathBuf, source: io::Error },
     #[error("cannot find the current folder")]
@@ -86,6 +88,10 @@ pub(crate) enum Failure {
     StillThere { pid: u32, seconds: u64 },
     #[error("cannot run the MCP bridge {}", program.display())]
     Bridge { program: PathBuf, source: io::Error },
+    #[error("attach shows a full screen, and {0}")]
+    NoScreen(&'static str),
+    #[error("cannot use the terminal")]
+    Screen(#[source] io::Error),
     #[error("a restart starts a daemon, which --no-start refuses")]
     RestartRefused,
     #[error("another daemon would not start, so the one that runs goes on, process {pid}")]
@@ -141,6 +147,9 @@ impl Failure {
             Failure::Bridge { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 Some("install brattice-mcp beside brattice or in a folder of PATH")
             }
+            Failure::NoScreen(_) => Some(
+                "`brattice approvals`, `brattice task list` and `brattice task output -f` show the same a line at a time",
+            ),
             Failure::Lost => Some("the daemon's log tells more"),
             Failure::Incomplete => Some("have the command write to a file in the workspace"),
             Failure::Location(LocationError::Relative { .. })
@@ -148,9 +157,11 @@ impl Failure {
             | Failure::Bridge { .. }
             | Failure::RestartRefused
             | Failure::Runtime(_)
+            | Failure::Screen(_)
             | Failure::Signals(_)
             | Failure::Interrupted(_)
             | Failure::Path { .. }
+            | Failure::Write { .. }
             | Failure::Read { .. }
             | Failure::CurrentFolder(_)
             | Failure::NotUtf8(_)

@@ -4,7 +4,7 @@
 //! knows what a Ctrl-C means, [`shown`] puts a tool's result before people, [`follow`] stays with a task over whatever becomes
 //! of the daemon. Arguments and words for failures are [`crate::cli`]'s part.
 
-mod approval;
+pub(crate) mod approval;
 mod audit;
 mod call;
 mod completions;
@@ -13,14 +13,15 @@ mod dispatch;
 mod doctor;
 mod follow;
 pub(crate) mod interrupt;
+mod man;
 mod mcp;
 mod policy;
-mod question;
+pub(crate) mod question;
 mod run;
-mod session;
-mod sessions;
+pub(crate) mod session;
+pub(crate) mod sessions;
 mod shown;
-mod task;
+pub(crate) mod task;
 mod temporary;
 mod tools;
 

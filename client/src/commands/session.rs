@@ -54,7 +54,7 @@ fn list(sessions: &[SessionSummary]) -> String {
             mode(summary),
             state(summary).to_owned(),
             summary.running.to_string(),
-            words(age(summary.opened)),
+            words(age(summary.opened, now())),
             summary.workspace.clone(),
         ]
     });
@@ -70,7 +70,17 @@ struct Shown {
 }
 
 fn describe(Shown { summary, todos }: &Shown) -> String {
-    let facts = [
+    let mut text = columns(&facts(summary, now()).map(|(name, value)| [name.to_owned(), value]));
+    if !todos.is_empty() {
+        text.push_str("to-do list\n");
+    }
+    text.extend(todos.iter().map(|todo| format!("  {}\n", item(todo))));
+    text
+}
+
+/// What there is to say of a session.
+pub(crate) fn facts(summary: &SessionSummary, now: u64) -> [(&'static str, String); 9] {
+    [
         ("session", summary.session.to_string()),
         ("label", label(summary)),
         ("workspace", summary.workspace.clone()),
@@ -79,14 +89,8 @@ fn describe(Shown { summary, todos }: &Shown) -> String {
         ("network", summary.network.to_string()),
         ("state", state_in_full(summary).to_owned()),
         ("running tasks", summary.running.to_string()),
-        ("opened", format!("{} ago", words(age(summary.opened)))),
-    ];
-    let mut text = columns(&facts.map(|(name, value)| [name.to_owned(), value]));
-    if !todos.is_empty() {
-        text.push_str("to-do list\n");
-    }
-    text.extend(todos.iter().map(|todo| format!("  {}\n", item(todo))));
-    text
+        ("opened", format!("{} ago", words(age(summary.opened, now)))),
+    ]
 }
 
 /// An item of a to-do list on a line.
@@ -127,8 +131,8 @@ fn state_in_full(summary: &SessionSummary) -> &'static str {
 }
 
 /// How long ago that was; nothing where the clocks disagree.
-fn age(opened: u64) -> Duration {
-    Duration::from_millis(now().saturating_sub(opened))
+fn age(opened: u64, now: u64) -> Duration {
+    Duration::from_millis(now.saturating_sub(opened))
 }
 
 #[cfg(test)]

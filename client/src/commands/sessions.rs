@@ -44,17 +44,17 @@ fn named(summary: &SessionSummary, length: usize) -> String {
 }
 
 /// A session's name for people, if it has one that says something.
-pub(super) fn label(summary: &SessionSummary) -> Option<&str> {
+pub(crate) fn label(summary: &SessionSummary) -> Option<&str> {
     summary.label.as_deref().filter(|label| !label.trim().is_empty())
 }
 
 /// The ids of sessions.
-pub(super) fn ids(sessions: &[SessionSummary]) -> Vec<&SessionId> {
+pub(crate) fn ids(sessions: &[SessionSummary]) -> Vec<&SessionId> {
     sessions.iter().map(|summary| &summary.session).collect()
 }
 
 /// How much of these ids tells them apart: ids of sessions that were opened one after the other begin alike.
-pub(super) fn short(ids: &[&SessionId]) -> usize {
+pub(crate) fn short(ids: &[&SessionId]) -> usize {
     let is_enough = |length: &usize| {
         let mut cuts: Vec<&str> = ids.iter().map(|id| cut(id, *length)).collect();
         cuts.sort_unstable();
@@ -65,7 +65,7 @@ pub(super) fn short(ids: &[&SessionId]) -> usize {
 }
 
 /// The beginning of an id.
-pub(super) fn cut(id: &SessionId, length: usize) -> &str {
+pub(crate) fn cut(id: &SessionId, length: usize) -> &str {
     let text = id.as_str();
     text.get(..length).unwrap_or(text).trim_end_matches('-')
 }

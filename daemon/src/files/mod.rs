@@ -15,8 +15,8 @@
 //! | the daemon | the socket closes, the worker ends; it is a task that a call waits for, so its supervisor stops it, too |
 //! | the supervisor | the keeper kills the worker, as it kills any command |
 //!
-//! What is in the middle of a write then is put back from the journal, in the session's private temporary folder, by the next
-//! worker of the same mode.
+//! What is in the middle of a write then is put back from the journal by the next worker of the same mode. Each mode has its own
+//! (`Session::journal`); only that of `read-only` is in the session's private temporary folder.
 
 mod message;
 mod worker;

@@ -10,7 +10,9 @@
 //!   socket         where the supervisor listens for the next daemon
 //!   retired        the word of one that ended in order without a daemon
 //!   tasks/         records of background tasks, and spools that outgrew memory: the supervisor's
-//!   tmp/           0700, TMPDIR of confined commands: the only part that commands write
+//!   changes/       the journal of file changes in `workspace-write`: writable there, to the file worker and to commands
+//!   files/         that of `danger-full-access`, made when it is first needed; no confined command reaches it
+//!   tmp/           0700, TMPDIR of confined commands, and the journal of `read-only`. Confined, nothing but this and `changes/` is written
 //! ```
 //!
 //! A folder whose lock nobody holds has no supervisor, so nothing is left that writes to it. That makes it safe to

@@ -40,8 +40,12 @@
 //! - **The daemon.** Its supervisors stop what calls waited for and keep the rest. The next daemon makes every session again
 //!   of what it finds in the folders (`restore`): nobody holds it then, and it is closed when nobody has resumed it in time.
 //!
-//! No lock is held across an await, and none while a second one is taken, but for the one that keeps a task's denials in
-//! their order (`denials::Noted`), which nobody takes while holding another.
+//! No lock on what a session is made of is held across an await, and none while a second one is taken, but for the one that keeps a
+//! task's denials in their order (`denials::Noted`), which nobody takes while holding another. Held across awaits are only
+//! those that let one at a time do what takes several steps, all of them `tokio`'s and each for one thing: a change of the session
+//! (`updating`) and what is written down of it (`saving`, taken last), the to-do list (`todos`), the start of its supervisor
+//! (`supervision`), of the file worker of a mode (`files`) and of the web worker (`web`), so that none is started twice; and the
+//! wait for room on disk (`space`), which one task takes. They are taken in the order change or worker, supervisor, `saving`.
 
 mod attention;
 mod background;

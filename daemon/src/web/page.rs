@@ -37,6 +37,9 @@ const STACK: usize = 8 << 20;
 /// Bytes of an answer.
 const MOST_ANSWER: u64 = 4 << 20;
 
+/// Variables that say whom to trust; all else that the worker was started with is not for a page.
+const TRUST: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
+
 /// Withdraws a call: kills the processes of its pages, and those that would start.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Withdrawal(Arc<Running>);
@@ -76,6 +79,7 @@ pub(super) fn fetch_apart(
         .env_clear()
         // Each further arena keeps what others gave back.
         .env("MALLOC_ARENA_MAX", "1")
+        .envs(TRUST.iter().filter_map(|name| Some((name, std::env::var_os(name)?))))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

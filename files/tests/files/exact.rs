@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use brattice_files::edit::{Edit, Order, Rule};
 use brattice_files::{
@@ -26,38 +26,70 @@ fn write(
     written.map_err(|fault| fault.kind)
 }
 
+/// Ends the exchanges when it is dropped, also where an assertion fails.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What came of writes to a path whose folder somebody exchanged meanwhile.
+#[derive(Default)]
+struct Raced {
+    /// So many were made.
+    written: usize,
+    /// So many met a link.
+    met_a_link: usize,
+    /// Whether something arrived behind the link.
+    has_arrived: bool,
+}
+
 /// Writes to a path whose folder somebody exchanges with a link to another one, over and over, until that was hit or it is
-/// enough. Tells whether something arrived behind the link.
-fn raced(links: Links) -> bool {
+/// enough.
+fn raced(links: Links) -> Raced {
     let folder = Folder::new();
     folder.put("d/f", "old\n");
     folder.put("elsewhere/f", "old\n");
     symlink(folder.path("elsewhere"), folder.path("link")).unwrap();
     let (d, link) = (folder.path("d"), folder.path("link"));
-    let is_over = AtomicBool::new(false);
+    let (exchanges, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let mut raced = Raced::default();
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let _over = Over(&is_over);
+        let exchanging = scope.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
                 renameat_with(CWD, &d, CWD, &link, RenameFlags::EXCHANGE).unwrap();
+                exchanges.fetch_add(1, Ordering::Relaxed);
             }
         });
-        let mut written = 0;
+        while exchanges.load(Ordering::Relaxed) == 0 {
+            assert!(!exchanging.is_finished(), "nothing is exchanged");
+            std::thread::yield_now();
+        }
         for _ in 0..4000 {
-            written += usize::from(write(&folder, &d.join("f"), Expected::Any, links).is_ok());
-            let has_arrived = folder.content("elsewhere/f") != "old\n";
-            if has_arrived || written > 100 {
+            match write(&folder, &d.join("f"), Expected::Any, links) {
+                Ok(_) => raced.written += 1,
+                Err(FaultKind::Link) => raced.met_a_link += 1,
+                // The folder was gone or another one in the middle.
+                Err(_) => {}
+            }
+            raced.has_arrived = folder.content("elsewhere/f") != "old\n";
+            if raced.has_arrived || raced.written > 100 && raced.met_a_link > 100 {
                 break;
             }
         }
-        is_over.store(true, Ordering::Relaxed);
     });
-    folder.content("elsewhere/f") != "old\n"
+    raced
 }
 
 #[test]
 fn a_folder_that_is_swapped_for_a_link_moves_no_exact_write() {
-    assert!(raced(Links::Follow), "the attack works where links are followed");
-    assert!(!raced(Links::Refuse));
+    assert!(raced(Links::Follow).has_arrived, "the attack works where links are followed");
+    let Raced { written, met_a_link, has_arrived } = raced(Links::Refuse);
+    assert!(!has_arrived);
+    assert!(written > 0 && met_a_link > 0, "{written} were made, {met_a_link} met a link");
 }
 
 #[test]

@@ -200,6 +200,47 @@ fn every_key_is_read() {
 }
 
 #[test]
+fn what_may_be_fetched_is_a_host_with_a_port() {
+    let listed = [
+        "wiki.example:8080",
+        "127.0.0.1:1",
+        "[fd00::7]:80",
+        "[0:0::1]:80",
+        "bücher.example:443",
+        "a.example.:443",
+    ];
+    let text = |entries: &[&str]| format!("[tools]\nweb_allow = {entries:?}\n");
+    assert_eq!(of(&text(&listed), "").tools.web_allow, listed);
+    let faulty = [
+        "wiki.example",
+        "::1:80",
+        "[::1]",
+        "[x]:80",
+        "a:0",
+        "a:65536",
+        "a:+1",
+        ":80",
+        "http://a:80",
+        "u@a:80",
+        "a b:80",
+        "a..b:80",
+        ".:80",
+        "a%b:80",
+        "a<b:80",
+        "256.0.0.1:80",
+        "10.0.0:80",
+        "0x7f.1:80",
+        "1.2.3.4.5:80",
+    ];
+    for entry in faulty {
+        let expected = format!(
+            "line 2, column 14: [tools] web_allow: expected a host and a port, such as \"wiki.example:8080\", got {entry:?}"
+        );
+        assert_eq!(fault(&text(&[entry]), Author::User), expected);
+    }
+}
+
+#[test]
 fn the_users_keys_win_over_the_operators_and_the_ceiling_over_both() {
     let operator = "\
         [ceiling]\n\

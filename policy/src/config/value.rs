@@ -116,14 +116,32 @@ pub(super) fn protected_path(home: &str) -> impl Fn(&Item<'_, '_>) -> Option<Str
     }
 }
 
-/// An address with its port.
+/// An address with its port. Names are compared as URLs spell them, by whoever reads the list; what would be the host of no URL is refused
+/// here.
 pub(super) fn host_and_port(item: &Item<'_, '_>) -> Option<String> {
     const EXPECTED: &str = "a host and a port, such as \"wiki.example:8080\"";
     let text = item.text(EXPECTED)?;
     let is_fit = text.rsplit_once(':').is_some_and(|(host, port)| {
-        let is_name =
-            !host.is_empty() && !host.contains(|sign: char| sign.is_whitespace() || sign == '/');
-        is_name && port.parse::<u16>().is_ok_and(|port| port > 0)
+        let is_address = || {
+            let inner = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+            inner.is_some_and(|inner| inner.parse::<std::net::Ipv6Addr>().is_ok())
+        };
+        let is_host = is_name(host) || is_address();
+        let is_port = port.bytes().all(|byte| byte.is_ascii_digit());
+        is_host && is_port && port.parse::<u16>().is_ok_and(|port| port > 0)
     });
     if is_fit { Some(text.to_owned()) } else { item.refuse(EXPECTED) }
+}
+
+/// Whether a URL may have this host, which is a name or an IPv4 address. One whose last part is a number is read as such an address.
+fn is_name(host: &str) -> bool {
+    let host = host.strip_suffix('.').unwrap_or(host);
+    let is_fit = |sign: char| sign.is_alphanumeric() || "-_.".contains(sign);
+    let last = host.rsplit('.').next().unwrap_or_default();
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_hexadecimal = last.starts_with("0x") || last.starts_with("0X");
+    match is_number(last) || is_hexadecimal {
+        true => host.parse::<std::net::Ipv4Addr>().is_ok(),
+        false => host.split('.').all(|part| !part.is_empty() && part.chars().all(is_fit)),
+    }
 }

@@ -55,9 +55,8 @@ fn edit(scale: Scale, world: &World, session: &mut Connection) {
     world.file("large", &format!("{}needle\n", LINE.repeat(bytes / LINE.len())));
     session.tool("read", json!({"file_path": "large", "limit": 1}));
     let worker = || {
-        let below = Process::below(world.supervisor(session.id()).pid).into_iter();
-        let mut workers = below.filter(|process| process.arguments.ends_with(" files"));
-        workers.next().expect("a process works on files").pid
+        let workers = Process::in_role(world.supervisor(session.id()).pid, "files");
+        workers.first().expect("a process works on files").pid
     };
     let worker = worker();
     let before = Process::kib(worker, "VmRSS");

@@ -11,6 +11,7 @@ use serde_json::json;
 use super::words::{question, settled};
 use crate::cli::asked::Approvals;
 use crate::cli::context::{Asker, print};
+use crate::cli::duration::now;
 use crate::cli::terminal::{Format, Style};
 use crate::cli::{Context, Failure};
 use crate::commands::interrupt::Interrupts;
@@ -33,7 +34,8 @@ pub(crate) async fn approvals(
 }
 
 fn all(list: &ApprovalList, style: Style) -> String {
-    let mut text: String = list.approvals.iter().map(|request| question(request, style)).collect();
+    let mut text: String =
+        list.approvals.iter().map(|request| question(request, style, now())).collect();
     if list.omitted > 0 {
         text.push_str(&format!("and {} more, shown once these are answered\n", list.omitted));
     }
@@ -73,7 +75,7 @@ async fn follow(context: &Context) -> Result<ExitCode, Failure> {
 }
 
 fn pending(context: &Context, request: &ApprovalRequest) -> Result<(), Failure> {
-    line(context, "pending", request, |style| question(request, style))
+    line(context, "pending", request, |style| question(request, style, now()))
 }
 
 /// One thing that happened: as it is for people, on one line for programs.

@@ -13,3 +13,4 @@ pub(crate) use answer::{approve, reject};
 pub(crate) use list::approvals;
 pub(crate) use prompt::{Prompt, asker};
 pub(super) use prompt::{clear_input, read_line};
+pub(crate) use words::question;

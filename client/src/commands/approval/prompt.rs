@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 
 use super::words::{question, settled};
 use crate::cli::context::{Asker, print};
+use crate::cli::duration::now;
 use crate::cli::terminal::{Format, Style};
 use crate::cli::{Context, Failure};
 use crate::commands::question;
@@ -67,7 +68,7 @@ impl Prompt {
                 "nobody can be asked here: the terminal's input cannot be cleared: {errno}\n"
             ));
         }
-        print(format!("{}Allow? [{choices}] ", question(&asked.request, style)))?;
+        print(format!("{}Allow? [{choices}] ", question(&asked.request, style, now())))?;
         let typed = read_line();
         let answered = tokio::select! {
             typed = typed => typed.unwrap_or_default(),

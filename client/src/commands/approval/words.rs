@@ -1,7 +1,7 @@
 //! A question in words for people. Whatever a model or a command chose of it is escaped: nothing of it moves the cursor,
 //! begins a line, or looks like a field of ours.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use brattice_protocol::approval::{ApprovalOutcome, ApprovalRequest, ApprovalSettled};
 use brattice_protocol::editor::EditorContent;
@@ -17,14 +17,15 @@ const NOT_PINNED: &str =
 /// Said with every question about a change of files: what it does hold on to.
 const PINNED: &str = "it is made to exactly these files while they are as shown, or not at all";
 
-/// A question: a line, and below it all that it is about.
-pub(super) fn question(request: &ApprovalRequest, style: Style) -> String {
+/// A question: a line, and below it all that it is about. The time until it ends is from `now` on.
+pub(crate) fn question(request: &ApprovalRequest, style: Style, now: u64) -> String {
     let ApprovalRequest { id, session, tool, from, to, command, workdir, .. } = request;
     let mode = match from == to {
         true => format!("in {to}"),
         false => format!("{from} → {}", style.bold(to.as_str())),
     };
-    let left = duration::words(left(request.expires));
+    let left = Duration::from_millis(request.expires.saturating_sub(now));
+    let left = duration::words(left);
     let mut text = format!("{id}  {}  {mode}  ends in {left}\n", plain(tool));
     let mut field = |name: &str, value: &str| {
         text.push_str(&format!("  {name:<8} {value}\n"));
@@ -97,12 +98,6 @@ pub(super) fn settled(settled: &ApprovalSettled, style: Style) -> String {
     format!("{id}  {word} by the {}\n", by.as_str())
 }
 
-/// The time until then; none where it is over.
-fn left(expires: u64) -> Duration {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Duration::from_millis(expires).saturating_sub(now)
-}
-
 /// A text on one line, without signs that a terminal acts on or does not show.
 pub(super) fn plain(text: &str) -> String {
     let mut shown = String::new();
@@ -153,7 +148,7 @@ mod tests {
     #[test]
     fn a_question_shows_all_that_it_is_about() {
         assert_eq!(
-            question(&request(), Style::Plain),
+            question(&request(), Style::Plain, 0),
             format!(
                 "a-1  bash  read-only → workspace-write  ends in 0s\n  \
                  session  s-1\n  \
@@ -175,7 +170,7 @@ mod tests {
             workdir: hostile.to_owned(),
             ..request()
         };
-        let text = question(&request, Style::Plain);
+        let text = question(&request, Style::Plain, 0);
         let escaped = "x\\u{1b}[2J\\r\\u{9b}1m\\u{202e}\\u{200b}\\t";
         assert_eq!(text.lines().nth(2), Some(format!("  folder   {escaped}").as_str()));
         assert_eq!(text.lines().nth(3), Some(format!("  command  │ {escaped}").as_str()));
@@ -196,7 +191,7 @@ mod tests {
             diff: vec![diff("/ws/a", Some("x\ny\n"), "x\nz\n"), diff("/ws/\u{1b}", None, "n\n")],
             ..request()
         };
-        let text = question(&request, Style::Plain);
+        let text = question(&request, Style::Plain, 0);
         let change = "  change   /ws/a\n           │  x\n           │ -y\n           │ +z\n  \
                       change   /ws/\\u{1b} (new)\n           │ +n\n  because  it builds\n";
         assert!(text.contains(change), "{text}");
@@ -204,7 +199,7 @@ mod tests {
             text.ends_with(&format!("  note     {PINNED}\n")) && !text.contains("command"),
             "{text}"
         );
-        let coloured = question(&request, Style::Coloured);
+        let coloured = question(&request, Style::Coloured, 0);
         assert!(coloured.contains("│ \u{1b}[31m-y\u{1b}[0m\n"), "{coloured:?}");
     }
 
@@ -217,7 +212,7 @@ mod tests {
             denials: Vec::new(),
             ..request()
         };
-        let text = question(&rule, Style::Plain);
+        let text = question(&rule, Style::Plain, 0);
         assert!(text.contains("\n  rule     publishing\\n\n"), "{text}");
         assert!(
             text.starts_with("a-1  bash  in workspace-write  ") && !text.contains("denied"),
@@ -225,7 +220,7 @@ mod tests {
         );
         let groundless = ApprovalRequest { denials: Vec::new(), ..request() };
         assert!(
-            question(&groundless, Style::Plain)
+            question(&groundless, Style::Plain, 0)
                 .contains("\n  denied   nothing that was recorded\n")
         );
     }

@@ -9,5 +9,6 @@ mod prompt;
 mod words;
 
 pub(crate) use answer::answer;
-pub(crate) use list::questions;
+pub(crate) use list::questions as list;
 pub(super) use prompt::put;
+pub(crate) use words::{plan, questions};

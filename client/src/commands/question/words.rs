@@ -10,7 +10,7 @@ use crate::cli::plain::plain;
 use crate::cli::terminal::Style;
 
 /// The questions of a call: a line, and below it each with its options.
-pub(super) fn questions(request: &QuestionRequest, style: Style) -> String {
+pub(crate) fn questions(request: &QuestionRequest, style: Style) -> String {
     let QuestionRequest { id, session, questions, .. } = request;
     let mut text = format!("{id}  asks\n  session  {}\n", plain(session.as_str()));
     for one in questions {
@@ -42,7 +42,7 @@ pub(super) fn question(question: &Question, style: Style) -> String {
 }
 
 /// A plan: a line, and below it all of the plan.
-pub(super) fn plan(request: &PlanRequest) -> String {
+pub(crate) fn plan(request: &PlanRequest) -> String {
     let PlanRequest { id, session, plan, .. } = request;
     let mut text = format!("{id}  shows a plan\n  session  {}\n", plain(session.as_str()));
     for line in plan.trim_end().lines() {

@@ -17,6 +17,8 @@ mod start;
 mod wait;
 mod words;
 
+pub(crate) use words::{elapsed, first_line, size};
+
 use std::process::ExitCode;
 
 use crate::cli::task::Task;

@@ -9,7 +9,7 @@ use crate::cli::duration;
 use crate::commands::follow::timed_out;
 
 /// What the tools say in `[status: …]`, in short: `running`; `completed, exit code: 3`; `killed, signal: SIGKILL`.
-pub(super) fn state(summary: &TaskSummary) -> String {
+pub(crate) fn state(summary: &TaskSummary) -> String {
     let status = match summary.status {
         TaskStatus::Running => "running",
         TaskStatus::Stopping => "stopping",
@@ -46,7 +46,7 @@ pub(super) fn limit(summary: &TaskSummary) -> Option<Duration> {
 }
 
 /// From its start to its end, or to now.
-pub(super) fn elapsed(summary: &TaskSummary, now: u64) -> String {
+pub(crate) fn elapsed(summary: &TaskSummary, now: u64) -> String {
     let until = summary.ended.unwrap_or(now);
     duration::words(Duration::from_millis(until.saturating_sub(summary.started)))
 }
@@ -68,7 +68,7 @@ pub(super) fn cpu(summary: &TaskSummary) -> String {
 }
 
 /// A number of bytes with three digits or so: `999B`, `1.2K`, `34M`.
-pub(super) fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [char; 6] = ['K', 'M', 'G', 'T', 'P', 'E'];
     if bytes < 1024 {
         return format!("{bytes}B");
@@ -86,7 +86,7 @@ pub(super) fn size(bytes: u64) -> String {
 }
 
 /// The first line of a command, with a sign where there is more.
-pub(super) fn first_line(text: &str) -> String {
+pub(crate) fn first_line(text: &str) -> String {
     let text = text.trim();
     let line = text.lines().next().unwrap_or_default();
     let more = if line.len() < text.len() { " …" } else { "" };

@@ -5,11 +5,11 @@ use brattice_files::{Apply, Window, read};
 use serde_json::{Map, Value};
 
 use super::bash::MAX_PATH_BYTES;
-use super::fault::{ArgumentFault, Came, Expected, shorten};
+use super::fault::{ArgumentFault, Came, Expected};
 use super::given::{Given, checked, unexpected};
+use super::nested::Nested;
 use super::wish::{Wish, wish};
 use crate::toolset::definition::UnknownArguments;
-use crate::toolset::parameter::Parameter;
 use crate::toolset::parameter::files::{
     CONTENT, DRY_RUN, EDITS, END, FILE_PATH, FILES, FIRST_LINE, LINES, NEW_STRING, NUMBERED,
     OLD_STRING, PATH, REPLACE_ALL, START,
@@ -131,7 +131,8 @@ pub(crate) fn parse_edit(
     let unknown = tools.toolset().unknown;
     let files = match (given.value(&EDITS), given.value(&FILES)) {
         (Some(edits), _) => {
-            vec![EditedFile { path: path(&given)?, edits: pairs(edits, unknown)? }]
+            let edits = Nested::of(EDITS.name, Some(edits));
+            vec![EditedFile { path: path(&given)?, edits: pairs(&edits, unknown)? }]
         }
         (None, None) => vec![single(&given)?],
         (None, Some(files)) => {
@@ -145,7 +146,7 @@ pub(crate) fn parse_edit(
                     });
                 }
             }
-            several(files, unknown)?
+            several(&Nested::of(FILES.name, Some(files)), unknown)?
         }
     };
     let apply = if given.flag(&DRY_RUN)? { Apply::DryRun } else { Apply::Write };
@@ -182,106 +183,40 @@ const fn rule(all: bool) -> Rule {
 }
 
 /// Edits of one file, each of one place. What is wrong with their texts is told of all of them together, by whoever looks for them.
-fn pairs(value: &Value, unknown: UnknownArguments) -> Result<Vec<Edit>, ArgumentFault> {
-    let pair = |(number, edit): (usize, &Value)| {
-        let place = format!("{}[{number}]", EDITS.name);
-        let edit = object(&place, edit, &["old", "new"], unknown)?;
-        let (old, new) = (format!("{place}.old"), format!("{place}.new"));
-        let (old, new) = (text(&old, edit.get("old"))?, text(&new, edit.get("new"))?);
+fn pairs(edits: &Nested<'_>, unknown: UnknownArguments) -> Result<Vec<Edit>, ArgumentFault> {
+    let pair = |edit: &Nested<'_>| {
+        edit.object(&["old", "new"], unknown)?;
+        let old = edit.field("old").any_text()?.to_owned();
+        let new = edit.field("new").any_text()?.to_owned();
         Ok(Edit { old, new, rule: Rule::Once })
     };
-    entries(EDITS.name, value)?.iter().enumerate().map(pair).collect()
+    edits.all_entries()?.iter().map(pair).collect()
 }
 
-fn several(value: &Value, unknown: UnknownArguments) -> Result<Vec<EditedFile>, ArgumentFault> {
-    let place = FILES.name;
-    let files = entries(place, value)?;
-    if files.len() > MOST_FILES {
-        let came = Came::Entries(files.len());
-        let expected = Expected::EntriesOfAtMost(MOST_FILES);
-        return Err(ArgumentFault::Inside { place: place.to_owned(), expected, came });
-    }
-    files
-        .iter()
-        .enumerate()
-        .map(|(number, file)| {
-            let place = format!("{place}[{number}]");
-            let file = object(&place, file, &["path", "edits"], unknown)?;
-            let path = text(&format!("{place}.path"), file.get("path"))?;
-            if path.trim().is_empty() || path.contains('\0') || path.len() > MAX_PATH_BYTES {
-                let came = Came::value(&Value::from(path));
-                let place = format!("{place}.path");
-                return Err(ArgumentFault::Inside {
-                    place,
-                    expected: Expected::NonBlankText,
-                    came,
-                });
-            }
-            let place = format!("{place}.edits");
-            let edits = entries(&place, file.get("edits").unwrap_or(&Value::Null))?;
-            let edits = edits
-                .iter()
-                .enumerate()
-                .map(|(number, edit)| one(&format!("{place}[{number}]"), edit, unknown));
-            Ok(EditedFile { path, edits: edits.collect::<Result<_, _>>()? })
-        })
-        .collect()
-}
-
-fn one(place: &str, value: &Value, unknown: UnknownArguments) -> Result<Edit, ArgumentFault> {
-    let known = [OLD_STRING.name, NEW_STRING.name, REPLACE_ALL.name];
-    let edit = object(place, value, &known, unknown)?;
-    let at = |parameter: &Parameter| format!("{place}.{}", parameter.name);
-    let old = text(&at(&OLD_STRING), edit.get(OLD_STRING.name))?;
-    if old.is_empty() {
-        let (place, name) = (at(&OLD_STRING), OLD_STRING.name);
-        return Err(ArgumentFault::NoOldText { place, name });
-    }
-    let new = text(&at(&NEW_STRING), edit.get(NEW_STRING.name))?;
-    let all = match edit.get(REPLACE_ALL.name) {
-        None => false,
-        Some(Value::Bool(all)) => *all,
-        Some(other) => return Err(inside(at(&REPLACE_ALL), Expected::Flag, Some(other))),
-    };
-    Ok(Edit { old, new, rule: rule(all) })
-}
-
-fn entries<'a>(place: &str, value: &'a Value) -> Result<&'a [Value], ArgumentFault> {
-    let entries = value.as_array().filter(|entries| !entries.is_empty());
-    let fault = || {
-        let came = (!value.is_null()).then_some(value);
-        inside(place.to_owned(), Expected::NonEmptyArray, came)
-    };
-    entries.map(Vec::as_slice).ok_or_else(fault)
-}
-
-fn object<'a>(
-    place: &str,
-    value: &'a Value,
-    known: &[&str],
+fn several(
+    files: &Nested<'_>,
     unknown: UnknownArguments,
-) -> Result<&'a Map<String, Value>, ArgumentFault> {
-    let Value::Object(object) = value else {
-        return Err(inside(place.to_owned(), Expected::Object, Some(value)));
+) -> Result<Vec<EditedFile>, ArgumentFault> {
+    let edited = |file: &Nested<'_>| {
+        file.object(&["path", "edits"], unknown)?;
+        let path = file.field("path").for_kernel(MAX_PATH_BYTES)?.to_owned();
+        let edits = file.field("edits").all_entries()?;
+        let edits = edits.iter().map(|edit| one(edit, unknown));
+        Ok(EditedFile { path, edits: edits.collect::<Result<_, _>>()? })
     };
-    let other = object.iter().find(|(key, _)| !known.contains(&key.as_str()));
-    match other.filter(|_| unknown == UnknownArguments::Refuse) {
-        Some((key, value)) => {
-            Err(inside(format!("{place}.{}", shorten(key)), Expected::Nothing, Some(value)))
-        }
-        None => Ok(object),
-    }
+    files.some_entries(MOST_FILES)?.iter().map(edited).collect()
 }
 
-fn text(place: &str, value: Option<&Value>) -> Result<String, ArgumentFault> {
-    match value {
-        Some(Value::String(text)) => Ok(text.clone()),
-        other => Err(inside(place.to_owned(), Expected::Text, other)),
+fn one(edit: &Nested<'_>, unknown: UnknownArguments) -> Result<Edit, ArgumentFault> {
+    edit.object(&[OLD_STRING.name, NEW_STRING.name, REPLACE_ALL.name], unknown)?;
+    let old = edit.field(OLD_STRING.name);
+    let text = old.any_text()?.to_owned();
+    if text.is_empty() {
+        return Err(old.no_old_text(OLD_STRING.name));
     }
-}
-
-fn inside(place: String, expected: Expected, came: Option<&Value>) -> ArgumentFault {
-    ArgumentFault::Inside { place, expected, came: came.map_or(Came::Nothing, Came::value) }
+    let new = edit.field(NEW_STRING.name).any_text()?.to_owned();
+    let rule = rule(edit.field(REPLACE_ALL.name).flag()?);
+    Ok(Edit { old: text, new, rule })
 }
 
 #[cfg(test)]

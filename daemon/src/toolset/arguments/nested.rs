@@ -48,20 +48,26 @@ impl<'a> Nested<'a> {
         }
     }
 
-    /// The entries of a list of at most so many.
-    pub(super) fn entries(&self, most: usize) -> Result<Vec<Nested<'a>>, ArgumentFault> {
+    /// The entries of a list; `expected` names one in the fault of what is none.
+    fn listed(&self, expected: Expected) -> Result<Vec<Nested<'a>>, ArgumentFault> {
         let Some(Value::Array(entries)) = self.value else {
-            return Err(self.fault(Expected::Array));
+            return Err(self.fault(expected));
         };
-        if entries.len() > most {
-            let came = Came::Entries(entries.len());
-            return Err(self.other(Expected::EntriesOfAtMost(most), came));
-        }
         let entry = |(number, value)| Nested {
             place: format!("{}[{number}]", self.place),
             value: Some(value),
         };
         Ok(entries.iter().enumerate().map(entry).collect())
+    }
+
+    /// The entries of a list of at most so many.
+    pub(super) fn entries(&self, most: usize) -> Result<Vec<Nested<'a>>, ArgumentFault> {
+        let entries = self.listed(Expected::Array)?;
+        if entries.len() > most {
+            let came = Came::Entries(entries.len());
+            return Err(self.other(Expected::EntriesOfAtMost(most), came));
+        }
+        Ok(entries)
     }
 
     /// Those of one with something in it.
@@ -72,27 +78,73 @@ impl<'a> Nested<'a> {
         }
     }
 
+    /// Those of one with something in it that only the length of a message bounds.
+    pub(super) fn all_entries(&self) -> Result<Vec<Nested<'a>>, ArgumentFault> {
+        match self.listed(Expected::NonEmptyArray)? {
+            entries if entries.is_empty() => Err(self.fault(Expected::NonEmptyArray)),
+            entries => Ok(entries),
+        }
+    }
+
+    /// Those of a list of texts, at least and at most so many.
+    pub(super) fn texts(
+        &self,
+        least: usize,
+        most: usize,
+    ) -> Result<Vec<Nested<'a>>, ArgumentFault> {
+        let expected = Expected::Texts(least, most);
+        match self.listed(expected)? {
+            entries if (least..=most).contains(&entries.len()) => Ok(entries),
+            entries => Err(self.other(expected, Came::Entries(entries.len()))),
+        }
+    }
+
+    /// Text of any kind.
+    pub(super) fn any_text(&self) -> Result<&'a str, ArgumentFault> {
+        match self.value {
+            Some(Value::String(text)) => Ok(text),
+            _ => Err(self.fault(Expected::Text)),
+        }
+    }
+
+    /// Text of at most so many bytes.
+    pub(super) fn bounded(&self, most: usize) -> Result<&'a str, ArgumentFault> {
+        match self.any_text()? {
+            text if text.len() > most => {
+                Err(self.other(Expected::TextOfAtMost(most), Came::Bytes(text.len())))
+            }
+            text => Ok(text),
+        }
+    }
+
     /// Text of at most so many bytes, with something in it.
     pub(super) fn text(&self, most: usize) -> Result<&'a str, ArgumentFault> {
-        let Some(Value::String(text)) = self.value else {
-            return Err(self.fault(Expected::Text));
-        };
-        if text.len() > most {
-            return Err(self.other(Expected::TextOfAtMost(most), Came::Bytes(text.len())));
+        match self.bounded(most)? {
+            text if text.trim().is_empty() => Err(self.fault(Expected::NonBlankText)),
+            text => Ok(text),
         }
-        match text.trim().is_empty() {
-            true => Err(self.fault(Expected::NonBlankText)),
-            false => Ok(text),
+    }
+
+    /// Text that goes to the kernel: some of it, no NUL in it, and no more than it takes.
+    pub(super) fn for_kernel(&self, most: usize) -> Result<&'a str, ArgumentFault> {
+        match self.bounded(most)?.find('\0') {
+            Some(byte) => Err(self.other(Expected::TextWithoutNul, Came::NulAt(byte))),
+            None => self.text(most),
         }
     }
 
     /// Whether something is asked for.
     pub(super) fn flag(&self) -> Result<bool, ArgumentFault> {
         match self.value {
-            None | Some(Value::Null) => Ok(false),
+            None => Ok(false),
             Some(Value::Bool(flag)) => Ok(*flag),
             Some(_) => Err(self.fault(Expected::Flag)),
         }
+    }
+
+    /// That there is no text to replace, which the argument of that name must have.
+    pub(super) fn no_old_text(&self, name: &'static str) -> ArgumentFault {
+        ArgumentFault::NoOldText { place: self.place.clone(), name }
     }
 
     /// That another value is expected here.

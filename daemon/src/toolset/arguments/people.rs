@@ -56,7 +56,22 @@ pub(crate) fn parse_questions(
     let asked = Nested::of(QUESTIONS.name, given.value(&QUESTIONS)).some_entries(MOST_QUESTIONS)?;
     let questions = asked.iter().enumerate().map(|(number, question)| match form {
         Some(ParameterKind::PlainQuestions) => plain(number, question, unknown),
-        _ => full(question, unknown),
+        Some(
+            ParameterKind::Questions
+            | ParameterKind::Text
+            | ParameterKind::Number
+            | ParameterKind::Integer
+            | ParameterKind::Flag
+            | ParameterKind::Bounded { .. }
+            | ParameterKind::Position
+            | ParameterKind::Switch
+            | ParameterKind::Word(_)
+            | ParameterKind::FileEdits
+            | ParameterKind::Edits
+            | ParameterKind::Todos
+            | ParameterKind::Texts { .. },
+        )
+        | None => full(question, unknown),
     });
     let questions = questions.collect::<Result<Vec<_>, _>>()?;
     let ids: Vec<&str> = questions.iter().map(|question| question.id.as_str()).collect();
@@ -85,7 +100,10 @@ fn full(question: &Nested<'_>, unknown: UnknownArguments) -> Result<Question, Ar
         question: question.field("question").text(MOST_TEXT)?.to_owned(),
         header: optional(&question.field("header"), MOST_LABEL)?,
         options,
-        multi_select: question.field("multi_select").flag()?,
+        multi_select: match question.field("multi_select") {
+            several if several.is_there() => several.flag()?,
+            _ => false,
+        },
     })
 }
 

@@ -1,11 +1,11 @@
-//! What a call of `web_fetch` asks for. Whether a URL is one is found out for each by itself: one that is not spoils no other.
+//! What a call of `web_fetch` asks for. Whether a text is a URL is found out for each by itself: one that is not spoils no other.
 
 use serde_json::{Map, Value};
 
-use super::fault::{ArgumentFault, Came, Expected};
-use super::given::{Given, unexpected};
-use crate::toolset::parameter::ParameterKind;
-use crate::toolset::parameter::web::URLS;
+use super::fault::ArgumentFault;
+use super::given::Given;
+use super::nested::Nested;
+use crate::toolset::parameter::web::{LEAST_URLS, MOST_URLS, URLS};
 use crate::toolset::tool::{SessionTools, ToolKind};
 
 /// Most bytes of a URL; one beyond what servers take is refused further on, with its own words.
@@ -20,36 +20,8 @@ pub(crate) fn parse_web_fetch(
     arguments: &Map<String, Value>,
 ) -> Result<Vec<String>, ArgumentFault> {
     let given = Given::check(tools, ToolKind::WebFetch, arguments)?;
-    let expected = Expected::of(URLS.kind);
-    let ParameterKind::Texts { least, most } = URLS.kind else {
-        return Err(unexpected(&URLS, expected, Came::Nothing));
-    };
-    let entries = match given.value(&URLS) {
-        Some(Value::Array(entries)) => entries,
-        other => {
-            let came = other.map_or(Came::Nothing, Came::value);
-            return Err(unexpected(&URLS, expected, came));
-        }
-    };
-    if !(least..=most).contains(&entries.len()) {
-        return Err(unexpected(&URLS, expected, Came::Entries(entries.len())));
-    }
-    entries.iter().enumerate().map(|(number, entry)| url(number, entry)).collect()
-}
-
-fn url(number: usize, entry: &Value) -> Result<String, ArgumentFault> {
-    let inside = |expected, came| ArgumentFault::Inside {
-        place: format!("{}[{number}]", URLS.name),
-        expected,
-        came,
-    };
-    match entry {
-        Value::String(text) if text.len() > MAX_URL_BYTES => {
-            Err(inside(Expected::TextOfAtMost(MAX_URL_BYTES), Came::Bytes(text.len())))
-        }
-        Value::String(text) => Ok(text.clone()),
-        other => Err(inside(Expected::Text, Came::value(other))),
-    }
+    let urls = Nested::of(URLS.name, given.value(&URLS)).texts(LEAST_URLS, MOST_URLS)?;
+    urls.iter().map(|url| url.bounded(MAX_URL_BYTES).map(str::to_owned)).collect()
 }
 
 #[cfg(test)]

@@ -6,7 +6,10 @@ use brattice_protocol::session::AskRule;
 
 use crate::toolset::arguments::MAX_JUSTIFICATION_BYTES;
 use crate::toolset::file_rules::{ListCut, MissingWords, Order, ReadFirst, Shown, Told};
-use crate::toolset::parameter::files::{FILE_PATH, FILES, OUTPUT_MODE};
+use crate::toolset::parameter::files::{
+    EDITS, FILE_PATH, FILES, NEW_STRING, OUTPUT_MODE, REPLACE_ALL,
+};
+use crate::toolset::parameter::{Parameter, ParameterKind};
 use crate::toolset::tool::{EscalationOffer, SessionTools, ToolKind};
 use crate::toolset::wording::{CutLine, Rejection, ResultCap};
 
@@ -189,11 +192,11 @@ Replaces text in a file. All edits are found in its present content, and none ma
         }
     };
     let old = rules.edits.old;
-    let once = match old == "old" {
-        true => "",
-        false => ", unless `replace_all` is true",
+    let once = match tools.parameters(ToolKind::Edit).iter().any(|known| replaces_all(known)) {
+        true => ", unless `replace_all` is true",
+        false => "",
     };
-    let new = if once.is_empty() { "new" } else { "new_string" };
+    let new = if has(EDITS.name) { "new" } else { NEW_STRING.name };
     let result = match rules.told {
         Told::Plain | Told::Wrote => "The result says how many places were replaced.",
         Told::Full => {
@@ -217,6 +220,26 @@ that is found more often with its lines. Files that are not UTF-8 are not edited
         cap = cap(tools),
         asked = asked(tools, ToolKind::Edit),
     )
+}
+
+/// Whether an edit can replace every place by this, itself or inside.
+fn replaces_all(parameter: &Parameter) -> bool {
+    match parameter.kind {
+        ParameterKind::FileEdits => true,
+        ParameterKind::Flag => parameter.name == REPLACE_ALL.name,
+        ParameterKind::Text
+        | ParameterKind::Number
+        | ParameterKind::Integer
+        | ParameterKind::Bounded { .. }
+        | ParameterKind::Position
+        | ParameterKind::Switch
+        | ParameterKind::Word(_)
+        | ParameterKind::Edits
+        | ParameterKind::Questions
+        | ParameterKind::PlainQuestions
+        | ParameterKind::Todos
+        | ParameterKind::Texts { .. } => false,
+    }
 }
 
 pub(super) fn grep(tools: SessionTools<'_>) -> String {

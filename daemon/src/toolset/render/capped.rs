@@ -1,7 +1,7 @@
 //! A result under its toolset's cap: what was found or done, which may be cut, and what the tool says of it, which stays.
 
 use super::characters::StreamLength;
-use super::cut::cut;
+use super::cut::{cut, kept};
 use super::lines::push_line;
 use crate::toolset::wording::ResultCap;
 
@@ -15,6 +15,11 @@ pub(super) struct Capped {
 }
 
 impl Capped {
+    /// How many bytes of the body stay.
+    pub(super) fn kept(&self, cap: ResultCap) -> usize {
+        kept(cap, &self.body)
+    }
+
     /// The whole text. `length` is that of the body, where only its beginning is there.
     pub(super) fn finish(self, cap: ResultCap, length: StreamLength) -> String {
         let Capped { body: mut text, closing } = self;
@@ -47,6 +52,7 @@ mod tests {
             (cap(4), "abc\n[truncated, 3 chars omitted]\n[x]"),
         ];
         for (cap, expected) in cases {
+            assert!(expected.starts_with(&text.body[..text.kept(cap)]), "{expected}");
             assert_eq!(text.clone().finish(cap, StreamLength::AsRead), expected);
         }
     }

@@ -3,6 +3,16 @@
 use super::characters::StreamLength;
 use crate::toolset::wording::{CutLine, ResultCap};
 
+/// How many bytes of a text the cap leaves.
+pub(super) fn kept(cap: ResultCap, text: &str) -> usize {
+    match cap {
+        ResultCap::None => text.len(),
+        ResultCap::Characters(most, _) => {
+            text.char_indices().nth(most).map_or(text.len(), |(end, _)| end)
+        }
+    }
+}
+
 /// Cuts what a tool answers, less its closing lines, to the cap. `length` is that of the stream whose beginning the text is,
 /// where there is more of it. The line tells the cut, where there is one.
 pub(super) fn cut(cap: ResultCap, text: &mut String, length: StreamLength) -> Option<String> {
@@ -15,9 +25,7 @@ pub(super) fn cut(cap: ResultCap, text: &mut String, length: StreamLength) -> Op
         StreamLength::Characters(whole) => (whole, ""),
         StreamLength::MoreThan(known) => (known, "more than "),
     };
-    if let Some((end, _)) = text.char_indices().nth(most) {
-        text.truncate(end);
-    }
+    text.truncate(kept(cap, text));
     let omitted = whole.saturating_sub(read.min(most as u64));
     (omitted > 0 || !more.is_empty()).then(|| match line {
         CutLine::Truncated => format!("[truncated, {more}{omitted} chars omitted]"),

@@ -2,6 +2,7 @@
 //!
 //! Lines of files stand as they are, after their number where they have one; what the tool says stands in lines of its own.
 
+use std::ops::Range;
 use std::path::Path;
 
 use brattice_files::read::{Caps, LastLine};
@@ -39,19 +40,84 @@ pub(crate) fn render_read(
     (window, numbers): (Window, LineNumbers),
     reading: &Reading,
 ) -> Said<FileRead> {
-    let (shown, facts) = (tools.toolset().files.shown, facts(path, reading));
-    let text = match shown {
-        Shown::Numbered => numbered(window, reading),
-        Shown::Tagged => tagged(path, window, reading),
+    let shown = tools.toolset().files.shown;
+    let (text, extent) = match shown {
+        Shown::Numbered => (numbered(window, reading), Extent::whole(reading)),
+        Shown::Tagged => (tagged(path, window, reading), Extent::whole(reading)),
         Shown::Bare => {
-            let body = lines(reading, |line| format!("{}|{}", line.number, line.text));
+            let body = Body::of(reading, |number| format!("{number}|"));
             let length = length(window, reading, Numbers::Shown, Ending::Cut);
-            let closing = notes(shown, window, reading);
-            Capped { body, closing }.finish(tools.cap(), length)
+            body.finish(tools.cap(), notes(shown, window, reading), length)
         }
         Shown::Text => text(tools.cap(), window, numbers, reading),
     };
-    Said { text, facts }
+    Said { text, facts: facts(path, reading, extent) }
+}
+
+/// What of the lines that were read is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Extent {
+    /// The first and the last line, where there is one.
+    lines: Option<[u64; 2]>,
+    /// Characters that their ends lack.
+    cut: u64,
+}
+
+impl Extent {
+    /// All of them.
+    fn whole(reading: &Reading) -> Self {
+        Extent::of(reading.lines.iter().map(|line| (line.number, line.omitted)))
+    }
+
+    /// Of lines by their numbers and what each lacks.
+    fn of(shown: impl Iterator<Item = (u64, u64)>) -> Self {
+        shown.fold(Extent { lines: None, cut: 0 }, |Extent { lines, cut }, (number, omitted)| {
+            let first = lines.map_or(number, |[first, _]| first);
+            Extent { lines: Some([first, number]), cut: cut + omitted }
+        })
+    }
+}
+
+/// Lines one below the other, of which a cap may leave the beginning.
+struct Body<'a> {
+    text: String,
+    /// Each with the bytes that its own text has in all of it.
+    lines: Vec<(&'a Line, Range<usize>)>,
+}
+
+impl<'a> Body<'a> {
+    /// Each line after what leads to it by its number.
+    fn of(reading: &'a Reading, lead: impl Fn(u64) -> String) -> Self {
+        let (mut text, mut lines) = (String::new(), Vec::new());
+        for line in &reading.lines {
+            if !lines.is_empty() {
+                text.push('\n');
+            }
+            text.push_str(&lead(line.number));
+            let start = text.len();
+            text.push_str(&line.text);
+            lines.push((line, start..text.len()));
+        }
+        Body { text, lines }
+    }
+
+    fn finish(
+        self,
+        cap: ResultCap,
+        closing: Vec<String>,
+        length: StreamLength,
+    ) -> (String, Extent) {
+        let capped = Capped { body: self.text, closing };
+        let kept = capped.kept(cap);
+        let is_whole = kept == capped.body.len();
+        // Of a line that is shown at least a character is, or its end.
+        let shown = self.lines.iter().take_while(|(_, place)| is_whole || place.start < kept);
+        let extent = Extent::of(shown.map(|(line, place)| {
+            let rest = line.text.get(kept.saturating_sub(place.start)..).unwrap_or_default();
+            (line.number, line.omitted + rest.chars().count() as u64)
+        }));
+        (capped.finish(cap, length), extent)
+    }
 }
 
 fn numbered(window: Window, reading: &Reading) -> String {
@@ -74,16 +140,20 @@ fn tagged(path: &Path, window: Window, reading: &Reading) -> String {
 }
 
 /// The text as it is, with the file's last newline where the end is shown.
-fn text(cap: ResultCap, window: Window, numbers: LineNumbers, reading: &Reading) -> String {
-    let line = |line: &Line| match numbers {
-        LineNumbers::Shown => format!("{}\t{}", line.number, line.text),
-        LineNumbers::Hidden => line.text.clone(),
-    };
-    let mut body = lines(reading, line);
+fn text(
+    cap: ResultCap,
+    window: Window,
+    numbers: LineNumbers,
+    reading: &Reading,
+) -> (String, Extent) {
+    let mut body = Body::of(reading, |number| match numbers {
+        LineNumbers::Shown => format!("{number}\t"),
+        LineNumbers::Hidden => String::new(),
+    });
     let is_whole = reading.stop == Stop::End && reading.lines.iter().all(|line| line.omitted == 0);
     let is_ended = !reading.lines.is_empty() && reading.last_line == LastLine::Ended;
     if is_whole && is_ended {
-        body.push('\n');
+        body.text.push('\n');
     }
     let ending = match window.last() >= reading.total_lines && is_ended {
         true => Ending::Kept,
@@ -94,7 +164,7 @@ fn text(cap: ResultCap, window: Window, numbers: LineNumbers, reading: &Reading)
         LineNumbers::Hidden => Numbers::Hidden,
     };
     let closing = notes(Shown::Text, window, reading);
-    Capped { body, closing }.finish(cap, length(window, reading, numbers, ending))
+    body.finish(cap, closing, length(window, reading, numbers, ending))
 }
 
 fn lines(reading: &Reading, shown: impl Fn(&Line) -> String) -> String {
@@ -121,19 +191,19 @@ fn length(window: Window, reading: &Reading, numbers: Numbers, ending: Ending) -
     let lines = (last + 1).saturating_sub(first);
     let ends = lines.saturating_sub(u64::from(ending == Ending::Cut));
     let numbers = match numbers {
-        Numbers::Shown => lines + digits(last) - digits(first - 1).min(digits(last)),
-        Numbers::Hidden => 0,
+        Numbers::Shown if lines > 0 => lines + digits(last) - digits(first - 1),
+        Numbers::Shown | Numbers::Hidden => 0,
     };
     StreamLength::Characters(reading.characters + ends + numbers)
 }
 
-/// Digits of all numbers from 1 to this one.
+/// Digits of all numbers from 1 to this one, as far as they can be counted.
 fn digits(last: u64) -> u64 {
-    let (mut sum, mut from) = (0, 1_u64);
-    while from <= last {
+    let (mut sum, mut from) = (0_u64, Some(1_u64));
+    while let Some(first) = from.filter(|first| *first <= last) {
         // All numbers from here on have one more.
-        sum += last - from + 1;
-        from = from.saturating_mul(10);
+        sum = sum.saturating_add(last - first + 1);
+        from = first.checked_mul(10);
     }
     sum
 }
@@ -179,11 +249,10 @@ fn footer(reading: &Reading) -> String {
     }
 }
 
-fn facts(path: &Path, reading: &Reading) -> FileRead {
-    let (first, last) = (reading.lines.first(), reading.lines.last());
+fn facts(path: &Path, reading: &Reading, Extent { lines, cut }: Extent) -> FileRead {
     FileRead {
         path: path.to_string_lossy().into_owned(),
-        lines: first.zip(last).map(|(first, last)| [first.number, last.number]),
+        lines,
         total: reading.total_lines,
         bytes: reading.total_bytes,
         encoding: match reading.encoding {
@@ -192,20 +261,11 @@ fn facts(path: &Path, reading: &Reading) -> FileRead {
             Encoding::Utf16Little => TextEncoding::Utf16Little,
             Encoding::Utf16Big => TextEncoding::Utf16Big,
         },
-        cut: reading.lines.iter().map(|line| line.omitted).sum(),
+        cut,
         invalid: reading.invalid,
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn digits_are_those_of_all_numbers() {
-        for last in [0, 1, 9, 10, 11, 99, 100, 12_345] {
-            let counted: usize = (1..=last).map(|number: u64| number.to_string().len()).sum();
-            assert_eq!(digits(last), counted as u64, "{last}");
-        }
-    }
-}
+#[path = "tests/reading.rs"]
+mod tests;

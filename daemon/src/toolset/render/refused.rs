@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use brattice_files::edit::{Reason, Refusal};
+use brattice_files::edit::{MOST_PLACES, Reason, Refusal};
 use brattice_files::{EditFault, Fault, FaultKind, FileType};
 use brattice_policy::Mode;
 use brattice_policy::layer::LayerReport;
@@ -77,11 +77,12 @@ fn refusal_words(
     let words = match reason {
         Reason::Empty => format!("{old} must not be empty"),
         Reason::Ambiguous { places } => format!("{old} occurs {places}; {ways_out}"),
-        Reason::Identical
-        | Reason::NotFound { .. }
-        | Reason::Overlap { .. }
-        | Reason::Repeated { .. }
-        | Reason::TooMany => reason.to_string().replace("the old text", old),
+        Reason::NotFound { hint } => {
+            let hint = hint.as_ref().map_or_else(String::new, |hint| format!("; {hint}"));
+            format!("{old} was not found{hint}")
+        }
+        Reason::TooMany => format!("{old} occurs more than {MOST_PLACES} times"),
+        Reason::Identical | Reason::Overlap { .. } | Reason::Repeated { .. } => reason.to_string(),
     };
     if edits == 1 { words } else { format!("edit {}: {words}", edit + 1) }
 }
@@ -112,4 +113,27 @@ pub(crate) fn render_refused(
     let denials_total = denied.records.iter().map(|record| record.count).sum();
     let sandbox = sandbox_facts(mode, layers);
     Said { text, facts: FilesRefused { denials: facts(denied.records), denials_total, sandbox } }
+}
+
+#[cfg(test)]
+mod tests {
+    use brattice_files::edit::{Difference, Hint};
+
+    use super::*;
+
+    #[test]
+    fn the_words_of_a_toolset_are_not_put_into_a_line_of_the_file() {
+        let words = |reason| refusal_words(EditWords::ONCE, &Refusal { edit: 1, reason }, 2);
+        let hint = Hint { difference: Difference::Near, line: 3, text: "the old text".to_owned() };
+        assert_eq!(
+            words(Reason::NotFound { hint: Some(hint) }),
+            "edit 2: old was not found; the nearest is line 3: the old text"
+        );
+        assert_eq!(words(Reason::NotFound { hint: None }), "edit 2: old was not found");
+        assert_eq!(
+            words(Reason::TooMany),
+            format!("edit 2: old occurs more than {MOST_PLACES} times")
+        );
+        assert_eq!(words(Reason::Repeated { first: 0 }), "edit 2: has the same old text as edit 1");
+    }
 }

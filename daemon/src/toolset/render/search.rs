@@ -13,6 +13,7 @@ use super::lines::{count, push_line};
 use super::task_words::Said;
 use crate::toolset::file_rules::ListCut;
 use crate::toolset::tool::SessionTools;
+use crate::toolset::wording::ResultCap;
 
 /// Files and folders that could not be read, and are named.
 const NAMED: usize = 10;
@@ -34,27 +35,23 @@ pub(crate) struct Searched<'a> {
 /// What `grep` found.
 pub(crate) fn render_found(searched: Searched<'_>, output: Output, found: &Found) -> Said<Matches> {
     let mut closing = Vec::new();
-    let mut text = String::new();
-    let mut matches = Vec::new();
+    let mut listing = Listing::default();
     for file in &found.files {
         let path = searched.shown(&file.path);
         match output {
             Output::Content { before, after } => {
-                let gaps = before + after > 0;
-                push_content(&mut text, &mut matches, &path, file, gaps);
+                let gaps = if before + after > 0 { Gaps::Shown } else { Gaps::Hidden };
+                listing.push_content(&path, file, gaps);
             }
-            Output::Files => {
-                push_line(&mut text, &path);
-                matches.push(bare(path));
-            }
+            Output::Files => listing.push_file(path),
             Output::Count => {
-                push_line(&mut text, &format!("{path}:{}", file.matches));
-                matches.push(Match { count: Some(file.matches), ..bare(path) });
+                let line = format!("{path}:{}", file.matches);
+                listing.push(&line, Match { count: Some(file.matches), ..bare(path) });
             }
         }
     }
     if found.files.is_empty() {
-        push_line(&mut text, "no matches");
+        push_line(&mut listing.text, "no matches");
     }
     let what = match output {
         Output::Content { .. } => "matches",
@@ -64,7 +61,7 @@ pub(crate) fn render_found(searched: Searched<'_>, output: Output, found: &Found
         Stop::Complete | Stop::Cancelled => {}
         Stop::Results => closing.push(format!("[truncated at {} {what}]", searched.most)),
         Stop::Bytes => {
-            let told = matches.iter().filter(|told| !told.context).count();
+            let told = listing.told.iter().filter(|told| !told.fact.context).count();
             closing.push(format!("[truncated at {told} {what}]"));
         }
     }
@@ -73,50 +70,51 @@ pub(crate) fn render_found(searched: Searched<'_>, output: Output, found: &Found
         closing.push(format!("[{files} not searched]"));
     }
     let unreadable = searched.unreadable(&mut closing, &found.unreadable);
+    let (text, matches, extent) = listing.finish(searched.tools.cap(), closing);
+    let is_stopped = matches!(found.stop, Stop::Results | Stop::Bytes);
     let facts = Matches {
         matches,
-        truncated: matches!(found.stop, Stop::Results | Stop::Bytes),
+        truncated: is_stopped || extent == Extent::Cut,
         total: None,
         binary: found.binary,
         unreadable,
         unreadable_more: found.unreadable.more,
     };
-    Said { text: searched.capped(text, closing), facts }
+    Said { text, facts }
 }
 
 /// What `glob` found.
 pub(crate) fn render_listed(searched: Searched<'_>, listed: &Listed) -> Said<Matches> {
-    let (mut text, mut closing) = (String::new(), Vec::new());
-    let mut matches = Vec::new();
+    let (mut listing, mut closing) = (Listing::default(), Vec::new());
     for file in &listed.files {
         let path = searched.shown(file);
-        if text.len() + path.len() > MOST_BYTES {
+        if listing.text.len() + path.len() > MOST_BYTES {
             break;
         }
-        push_line(&mut text, &path);
-        matches.push(bare(path));
+        listing.push_file(path);
     }
-    if matches.is_empty() {
-        push_line(&mut text, "no files");
+    if listing.told.is_empty() {
+        push_line(&mut listing.text, "no files");
     }
-    let truncated = listed.total > matches.len() as u64;
-    if truncated {
+    let is_stopped = listed.total > listing.told.len() as u64;
+    if is_stopped {
         let of_all = match searched.tools.toolset().files.list {
             ListCut::Counted => format!(" of {}", listed.total),
             ListCut::Bare => String::new(),
         };
-        closing.push(format!("[truncated at {} files{of_all}]", matches.len()));
+        closing.push(format!("[truncated at {} files{of_all}]", listing.told.len()));
     }
     let unreadable = searched.unreadable(&mut closing, &listed.unreadable);
+    let (text, matches, extent) = listing.finish(searched.tools.cap(), closing);
     let facts = Matches {
         matches,
-        truncated,
+        truncated: is_stopped || extent == Extent::Cut,
         total: Some(listed.total),
         binary: 0,
         unreadable,
         unreadable_more: listed.unreadable.more,
     };
-    Said { text: searched.capped(text, closing), facts }
+    Said { text, facts }
 }
 
 impl Searched<'_> {
@@ -125,10 +123,6 @@ impl Searched<'_> {
             Ok(below) if !below.as_os_str().is_empty() => shown_path(below),
             Ok(_) | Err(_) => shown_path(path),
         }
-    }
-
-    fn capped(self, body: String, closing: Vec<String>) -> String {
-        Capped { body, closing }.finish(self.tools.cap(), StreamLength::AsRead)
     }
 
     fn unreadable(self, closing: &mut Vec<String>, list: &UnreadableList) -> Vec<Unreadable> {
@@ -159,37 +153,89 @@ fn bare(path: String) -> Match {
     Match { path, line: None, text: None, context: false, count: None }
 }
 
-/// The lines of a file. With lines around the matches, places that do not meet are told apart.
-fn push_content(
-    text: &mut String,
-    matches: &mut Vec<Match>,
-    path: &str,
-    file: &FileHits,
-    gaps: bool,
-) {
-    let mut before = None;
-    for line in &file.lines {
-        let meets = before.is_some_and(|before: u64| before + 1 == line.number);
-        if gaps && !meets && !text.is_empty() {
-            push_line(text, "--");
+/// Whether places that do not meet are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gaps {
+    Shown,
+    Hidden,
+}
+
+/// Whether all of a text is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    Whole,
+    Cut,
+}
+
+/// A fact, and where in the text it is told.
+struct Told {
+    fact: Match,
+    /// The byte from which on the text of a line stands; else that of the end.
+    from: usize,
+    end: usize,
+}
+
+/// The lines of a result, and the same as data.
+#[derive(Default)]
+struct Listing {
+    text: String,
+    told: Vec<Told>,
+}
+
+impl Listing {
+    /// A line that is of use only as a whole.
+    fn push(&mut self, line: &str, fact: Match) {
+        push_line(&mut self.text, line);
+        let end = self.text.len();
+        self.told.push(Told { fact, from: end, end });
+    }
+
+    fn push_file(&mut self, path: String) {
+        self.push(&path.clone(), bare(path));
+    }
+
+    /// The lines of a file.
+    fn push_content(&mut self, path: &str, file: &FileHits, gaps: Gaps) {
+        let mut before = None;
+        for line in &file.lines {
+            let meets = before.is_some_and(|before: u64| before + 1 == line.number);
+            if gaps == Gaps::Shown && !meets && !self.text.is_empty() {
+                push_line(&mut self.text, "--");
+            }
+            before = Some(line.number);
+            let (sign, context) = match line.kind {
+                LineKind::Match | LineKind::Continued => (':', false),
+                LineKind::Context => ('-', true),
+            };
+            let lead = match line.omitted_before {
+                0 => String::new(),
+                more => format!("[{} omitted] …", count(more as u64, "character", "characters")),
+            };
+            let shown = format!("{lead}{}{}", line.text, omission(line.omitted_after as u64));
+            push_line(&mut self.text, &format!("{path}{sign}{}{sign}", line.number));
+            let from = self.text.len();
+            self.text.push_str(&shown);
+            let (number, text) = (Some(line.number), Some(shown));
+            let fact = Match { line: number, text, context, ..bare(path.to_owned()) };
+            self.told.push(Told { fact, from, end: self.text.len() });
         }
-        before = Some(line.number);
-        let (sign, context) = match line.kind {
-            LineKind::Match | LineKind::Continued => (':', false),
-            LineKind::Context => ('-', true),
-        };
-        let lead = match line.omitted_before {
-            0 => String::new(),
-            more => format!("[{} omitted] …", count(more as u64, "character", "characters")),
-        };
-        let shown = format!("{lead}{}{}", line.text, omission(line.omitted_after as u64));
-        push_line(text, &format!("{path}{sign}{}{sign}{shown}", line.number));
-        matches.push(Match {
-            line: Some(line.number),
-            text: Some(shown),
-            context,
-            ..bare(path.to_owned())
+    }
+
+    /// The text under the cap, and what it tells: of a line that was cut what is left of its text, of others those that are whole.
+    fn finish(self, cap: ResultCap, closing: Vec<String>) -> (String, Vec<Match>, Extent) {
+        let Listing { text: body, told } = self;
+        let capped = Capped { body, closing };
+        let kept = capped.kept(cap);
+        let extent = if kept < capped.body.len() { Extent::Cut } else { Extent::Whole };
+        let shown = told.into_iter().filter_map(|Told { mut fact, from, end }| {
+            if end > kept {
+                let text = fact.text.as_mut().filter(|_| from < kept)?;
+                text.truncate(kept - from);
+            }
+            Some(fact)
         });
+        let matches = shown.collect();
+        (capped.finish(cap, StreamLength::AsRead), matches, extent)
     }
 }
 

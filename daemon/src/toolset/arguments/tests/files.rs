@@ -166,3 +166,69 @@ fn a_change_asks_for_a_wider_mode_as_a_command_does() {
             .to_owned())
     );
 }
+
+#[test]
+fn a_path_among_files_is_worded_as_one_by_itself() {
+    let fault = |arguments: Value| parse(ToolsetName::Standard, parse_edit, arguments).unwrap_err();
+    let words = |path: &str| {
+        let edits = json!([{"old_string": "a", "new_string": "b"}]);
+        let among = fault(json!({"files": [
+            {"path": "f", "edits": edits},
+            {"path": path, "edits": edits},
+        ]}));
+        let alone = fault(json!({"file_path": path, "old_string": "a", "new_string": "b"}));
+        assert_eq!(among.replace("`files[1].path`", "`file_path`"), alone);
+        among
+    };
+    assert_eq!(
+        words("a\0b"),
+        "argument `files[1].path`: expected text without NUL characters, got one at byte 1"
+    );
+    let most = MAX_PATH_BYTES;
+    assert_eq!(
+        words(&"x".repeat(most + 1)),
+        format!(
+            "argument `files[1].path`: expected text of at most {most} bytes, got {} bytes",
+            most + 1
+        )
+    );
+    assert_eq!(words(" "), "argument `files[1].path`: expected text that is not blank, got \" \"");
+}
+
+#[test]
+fn a_fault_inside_files_names_its_place() {
+    let fault = |files: Value| {
+        parse(ToolsetName::Standard, parse_edit, json!({ "files": files })).unwrap_err()
+    };
+    let edit = |edit: Value| fault(json!([{"path": "f", "edits": [edit]}]));
+    let cases = [
+        (fault(json!("f")), "`files`: expected an array, got \"f\""),
+        (fault(json!([])), "`files`: expected an array that is not empty, got an array"),
+        (fault(json!(vec![0; 201])), "`files`: expected an array of at most 200 entries, got 201"),
+        (
+            fault(json!([{"path": "f"}])),
+            "`files[0].edits`: expected an array that is not empty, got nothing",
+        ),
+        (edit(json!("a")), "`files[0].edits[0]`: expected an object, got \"a\""),
+        (
+            edit(json!({"old_string": "a"})),
+            "`files[0].edits[0].new_string`: expected text, got nothing",
+        ),
+        (
+            edit(json!({"old_string": "a", "new_string": "b", "replace_all": null})),
+            "`files[0].edits[0].replace_all`: expected true or false, got null",
+        ),
+        (
+            edit(json!({"old_string": "a", "new_string": "b", "why": 1})),
+            "`files[0].edits[0].why`: expected no such key, got 1",
+        ),
+        (
+            edit(json!({"old_string": "", "new_string": "b"})),
+            "`files[0].edits[0].old_string`: old_string must not be empty: expected the text that is to be \
+             replaced, got \"\"",
+        ),
+    ];
+    for (told, expected) in cases {
+        assert_eq!(told, format!("argument {expected}"));
+    }
+}

@@ -30,7 +30,7 @@ fn questions_are_read_with_all_that_they_may_have() {
             "id": "db", "question": "Which?", "header": "Database", "multi_select": true,
             "options": [{"label": "A", "description": "first"}, {"label": "B"}],
         },
-        {"id": "name", "question": "What name?"},
+        {"id": "name", "question": "What name?", "header": null, "options": null, "multi_select": null},
     ]);
     let expected = vec![
         Question {

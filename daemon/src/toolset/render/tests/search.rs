@@ -124,3 +124,52 @@ fn how_many_files_there_are_is_told_where_the_toolset_tells_it() {
         assert_eq!(said.text, format!("a\nb\n[truncated at 2 files{end}]"));
     }
 }
+
+#[test]
+fn what_the_cap_cut_away_is_no_match_and_the_facts_say_so() {
+    let lines = (1..=400).map(|number| line(number, LineKind::Match, &"x".repeat(100))).collect();
+    let hits = found("/ws/f", lines);
+    let output = Output::Content { before: 0, after: 0 };
+    let said = render_found(searched(ToolsetName::Glrs), output, &hits);
+    let (last, whole) = said.facts.matches.split_last().unwrap();
+    assert!(whole.iter().all(|told| told.text.as_ref().is_some_and(|text| text.len() == 100)));
+    let shown = said.text.split_once("\n[truncated, ").unwrap().0;
+    assert_eq!(shown.lines().count(), said.facts.matches.len());
+    let text = last.text.as_deref().unwrap();
+    assert!(!text.is_empty() && text.len() < 100, "{text}");
+    assert!(shown.ends_with(&format!("\nf:{}:{text}", last.line.unwrap())), "{shown}");
+    assert!(said.facts.truncated);
+    let all = render_found(searched(ToolsetName::Standard), output, &hits);
+    assert_eq!((all.facts.matches.len(), all.facts.truncated), (400, false));
+
+    let hit = |number: usize| FileHits {
+        path: PathBuf::from(format!("/ws/{number:03}{}", "x".repeat(197))),
+        matches: 1,
+        lines: Vec::new(),
+    };
+    let hits = Found { files: (0..200).map(hit).collect(), ..found("/ws/f", Vec::new()) };
+    for output in [Output::Files, Output::Count] {
+        let said = render_found(searched(ToolsetName::Glrs), output, &hits);
+        let shown = said.text.split_once("\n[truncated, ").unwrap().0;
+        // The last of them is cut, and of no use.
+        assert_eq!(said.facts.matches.len(), shown.lines().count() - 1);
+        assert!(said.facts.truncated);
+    }
+}
+
+#[test]
+fn a_list_that_the_cap_cut_names_the_paths_that_it_shows_whole() {
+    let path = |number: usize| PathBuf::from(format!("/ws/{number:03}{}", "é".repeat(96)));
+    let listed = |files: usize| Listed {
+        files: (0..files).map(path).collect(),
+        total: files as u64,
+        unreadable: UnreadableList::default(),
+    };
+    // 300 paths of 99 characters, each with its end but the last, have 29,999.
+    let said = render_listed(searched(ToolsetName::Glrs), &listed(300));
+    assert_eq!((said.facts.matches.len(), said.facts.truncated), (300, false));
+    let said = render_listed(searched(ToolsetName::Glrs), &listed(301));
+    assert!(said.text.ends_with("\n[truncated, 99 chars omitted]"), "{}", said.text);
+    assert_eq!((said.facts.matches.len(), said.facts.truncated), (300, true));
+    assert_eq!(said.facts.total, Some(301));
+}

@@ -104,3 +104,88 @@ fn a_page_without_text_is_said_to_have_none() {
         "[the page has no text]"
     );
 }
+
+/// What stands under the heading of each page.
+fn under_headings(text: &str) -> Vec<&str> {
+    let whole = text.strip_prefix("## ").unwrap();
+    whole.split("\n\n## ").map(|block| block.split_once("\n\n").unwrap().1).collect()
+}
+
+#[test]
+fn pages_that_fit_are_whole_however_long_one_is() {
+    let both = [page("a", &"x".repeat(29_000), Vec::new()), page("b", "short", Vec::new())];
+    let (text, pages, _) = told(ToolsetName::Glrs, &both);
+    assert_eq!(under_headings(&text), ["x".repeat(29_000).as_str(), "short"]);
+    assert!(pages.iter().all(|page| !page.truncated));
+    let both =
+        [page("a", &"x".repeat(MOST_BYTES - 100), Vec::new()), page("b", "short", Vec::new())];
+    let (text, pages, _) = told(ToolsetName::Standard, &both);
+    assert_eq!(under_headings(&text)[0].len(), MOST_BYTES - 100);
+    assert!(pages.iter().all(|page| !page.truncated));
+}
+
+#[test]
+fn a_long_page_takes_no_other_page_and_no_failure_from_a_result() {
+    let fetched = [
+        page("a", &"é".repeat(40_000), vec![Note::Cut(Cut::Broken)]),
+        page("b", "short", vec![Note::TextOnly]),
+        failed("c", hops()),
+        page("d", &"y".repeat(40_000), Vec::new()),
+    ];
+    let (text, pages, _) = told(ToolsetName::Glrs, &fetched);
+    // What is not headings, "short" and the failure, in halves; what is said of a cut is beyond the cap.
+    let said = 4 * "## a\n\n".len() + 3 + "[failed: ".len() + hops().to_string().len() + 1;
+    let share = (30_000 - said - "short".len()) / 2;
+    let omitted = |more: usize| format!("[truncated, {} chars omitted]", 40_000 - share - more);
+    let rest = (30_000 - said - "short".len()) % 2;
+    assert_eq!(
+        under_headings(&text),
+        [
+            format!("{}\n{}\n{}", "é".repeat(share), omitted(0), Note::Cut(Cut::Broken)),
+            format!("short\n{}", Note::TextOnly),
+            format!("[failed: {}]", hops()),
+            format!("{}\n{}", "y".repeat(share + rest), omitted(rest)),
+        ]
+    );
+    let truncated: Vec<bool> = pages.iter().map(|page| page.truncated).collect();
+    assert_eq!(truncated, [true, false, false, true]);
+}
+
+#[test]
+fn what_is_said_of_a_page_is_beyond_the_cap() {
+    let one = page("u", &"x".repeat(30_001), vec![Note::Cut(Cut::Broken)]);
+    let (text, pages, _) = told(ToolsetName::Glrs, &[one]);
+    let (kept, said) = text.split_at(30_000);
+    assert_eq!(kept, "x".repeat(30_000));
+    assert_eq!(said, format!("\n[truncated, 1 chars omitted]\n{}", Note::Cut(Cut::Broken)));
+    assert!(pages[0].truncated);
+}
+
+#[test]
+fn urls_and_failures_of_any_length_leave_room_for_pages() {
+    let url = "é".repeat(8_000);
+    let elsewhere = PageFault::Elsewhere { status: 301, to: "z".repeat(60_000) };
+    let mut fetched: Vec<Fetched> = (0..9).map(|_| failed(&url, elsewhere.clone())).collect();
+    fetched.push(page(&url, &"x".repeat(300_000), Vec::new()));
+    for (toolset, length) in [
+        (ToolsetName::Glrs, (|text| text.chars().count()) as fn(&str) -> usize),
+        (ToolsetName::Standard, str::len),
+    ] {
+        let (text, pages, _) = told(toolset, &fetched);
+        let most = if toolset == ToolsetName::Glrs { 30_000 } else { MOST_BYTES };
+        assert!(length(&text) < most + 1_000, "{}", length(&text));
+        let blocks = under_headings(&text);
+        assert!(text.starts_with(&format!("## {}…\n\n[redirected (301) ", "é".repeat(2_000))));
+        assert!(blocks[..9].iter().all(|block| block.ends_with("zz…]")));
+        assert!(blocks[9].starts_with("xxx"), "{}", blocks[9]);
+        assert!(pages[9].truncated && !pages[0].truncated);
+    }
+}
+
+#[test]
+fn what_one_does_not_want_is_left_to_the_others() {
+    assert_eq!(shares(10, &[]), [0; 0]);
+    assert_eq!(shares(10, &[4, 6]), [4, 6]);
+    assert_eq!(shares(10, &[9, 1, 9]), [4, 1, 5]);
+    assert_eq!(shares(0, &[9, 1]), [0, 0]);
+}

@@ -1,157 +1,24 @@
-//! Which tools a session declares: those of its toolset, less the ones that it disabled. What they are called in full
-//! is in `declare`, what they take in `arguments`.
+//! The tools of one session. What offers there are is in `offer`; whoever opens the session knows which of them it has.
 
 use std::time::Duration;
 
 use brattice_policy::{Limits, Mode, Network};
-use brattice_protocol::editor::EditorKind;
 use brattice_protocol::session::{AskRule, Options};
 use brattice_skills::Catalogue;
 
-use super::definition::{CallTimes, TimeLimits, ToolRules, Toolset};
-use super::file_rules::Declared;
-use super::options::SessionOption;
-use super::parameter::{JUSTIFICATION, Parameter, RUN_IN_BACKGROUND, SANDBOX_PERMISSIONS};
-use super::wording::{LoopDetector, ResultCap};
+use super::kind::ToolKind;
+use super::offer::{Background, EscalationOffer, Offer, Offers};
+use crate::toolset::definition::{CallTimes, TimeLimits, ToolRules, Toolset};
+use crate::toolset::file_rules::Declared;
+use crate::toolset::options::SessionOption;
+use crate::toolset::parameter::{JUSTIFICATION, Parameter, RUN_IN_BACKGROUND, SANDBOX_PERMISSIONS};
+use crate::toolset::wording::{LoopDetector, ResultCap};
 
 /// How many characters of a name a fault repeats.
 const REPEATED_CHARS: usize = 60;
 
-/// A tool that a session can call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ToolKind {
-    /// Runs a command.
-    Bash,
-    /// Reads a file.
-    Read,
-    /// Writes a whole file.
-    Write,
-    /// Replaces text in files.
-    Edit,
-    /// Searches in files.
-    Grep,
-    /// Finds files by their names.
-    Glob,
-    /// Fetches pages.
-    WebFetch,
-    /// Reads a task's output and waits for its end.
-    TaskOutput,
-    /// Ends a task.
-    TaskKill,
-    /// Lists the session's tasks.
-    TaskList,
-    /// Writes to a task's standard input.
-    TaskInput,
-    /// Asks a person questions.
-    AskUser,
-    /// Shows a person a plan, for plan mode to end.
-    ExitPlanMode,
-    /// Reads a skill.
-    Skill,
-    /// Replaces the to-do list.
-    TodoWrite,
-}
-
-impl ToolKind {
-    /// What it does, as editors show it.
-    pub(crate) const fn editor_kind(self) -> EditorKind {
-        match self {
-            ToolKind::Bash | ToolKind::TaskKill | ToolKind::TaskInput => EditorKind::Execute,
-            ToolKind::Read | ToolKind::Skill | ToolKind::TaskOutput | ToolKind::TaskList => {
-                EditorKind::Read
-            }
-            ToolKind::Write | ToolKind::Edit => EditorKind::Edit,
-            ToolKind::Grep | ToolKind::Glob => EditorKind::Search,
-            ToolKind::ExitPlanMode | ToolKind::TodoWrite => EditorKind::Think,
-            ToolKind::AskUser => EditorKind::Other,
-            ToolKind::WebFetch => EditorKind::Fetch,
-        }
-    }
-
-    /// Whether calling it again and again is going in circles. To look at what runs is to wait.
-    pub(crate) const fn repetition(self) -> Repetition {
-        match self {
-            ToolKind::Bash
-            | ToolKind::Read
-            | ToolKind::Write
-            | ToolKind::Edit
-            | ToolKind::Grep
-            | ToolKind::Glob
-            | ToolKind::WebFetch
-            | ToolKind::TaskKill
-            | ToolKind::TaskInput
-            | ToolKind::AskUser
-            | ToolKind::ExitPlanMode
-            | ToolKind::Skill
-            | ToolKind::TodoWrite => Repetition::Loop,
-            ToolKind::TaskOutput | ToolKind::TaskList => Repetition::Expected,
-        }
-    }
-}
-
-/// What it means that a tool is called again and finds the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Repetition {
-    /// A loop, perhaps.
-    Loop,
-    /// Nothing.
-    Expected,
-}
-
 /// Tools without which nothing may run in the background: it could not be read, ended or found.
 const BACKGROUND: [ToolKind; 3] = [ToolKind::TaskOutput, ToolKind::TaskKill, ToolKind::TaskList];
-
-/// Whether a session's tools may leave something running.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Background {
-    /// `run_in_background` is declared, and leftovers may become tasks.
-    Offered,
-    /// One of the tools that it takes is not declared.
-    Withheld,
-}
-
-/// Whether a session's calls may ask for a wider mode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EscalationOffer {
-    /// They may.
-    Offered {
-        /// The widest that may be asked for.
-        ceiling: Mode,
-    },
-    /// Nobody is asked in this session.
-    Withheld,
-}
-
-/// Whether a tool that takes a certain state is declared just then. It can be called in any, and says what is missing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Offer {
-    /// It is.
-    Offered,
-    /// It is not.
-    #[default]
-    Withheld,
-}
-
-impl Offer {
-    /// One that depends on this.
-    pub(crate) const fn when(is_so: bool) -> Self {
-        if is_so { Offer::Offered } else { Offer::Withheld }
-    }
-}
-
-/// What the state of a session offers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Offers {
-    /// Plan mode is on, so that it can be left.
-    pub(crate) plan: Offer,
-    /// Somebody can answer questions.
-    pub(crate) questions: Offer,
-}
-
-impl Offers {
-    /// Whatever the state is.
-    pub(crate) const ALL: Offers = Offers { plan: Offer::Offered, questions: Offer::Offered };
-}
 
 /// A call's tool that the session does not declare.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -215,7 +82,7 @@ impl<'a> SessionTools<'a> {
     }
 
     /// The skills that were found.
-    pub(super) const fn skills(self) -> &'a Catalogue {
+    pub(in crate::toolset) const fn skills(self) -> &'a Catalogue {
         self.skills
     }
 
@@ -261,7 +128,7 @@ impl<'a> SessionTools<'a> {
     }
 
     /// Whether the tool has arguments for a wider mode at all.
-    pub(super) fn takes_wishes(self, kind: ToolKind) -> bool {
+    pub(in crate::toolset) fn takes_wishes(self, kind: ToolKind) -> bool {
         let rules = self.toolset.tools.iter().find(|rules| rules.kind == kind);
         rules.is_some_and(|rules| {
             rules.parameters.iter().any(|known| known.name == SANDBOX_PERMISSIONS.name)
@@ -317,12 +184,12 @@ impl<'a> SessionTools<'a> {
     }
 
     /// Whether the session declares the tool.
-    pub(super) fn declares(self, kind: ToolKind) -> bool {
+    pub(in crate::toolset) fn declares(self, kind: ToolKind) -> bool {
         self.name(kind).is_some()
     }
 
     /// What the tool takes in this session, in the order in which it is told.
-    pub(super) fn parameters(self, kind: ToolKind) -> Vec<&'static Parameter> {
+    pub(in crate::toolset) fn parameters(self, kind: ToolKind) -> Vec<&'static Parameter> {
         let rules = self.enabled().find(|rules| rules.kind == kind);
         let parameters = rules.map_or(&[] as &[Parameter], |rules| rules.parameters);
         let is_taken = |parameter: &&Parameter| match parameter.name {
@@ -336,12 +203,23 @@ impl<'a> SessionTools<'a> {
     }
 
     /// The tools that are declared, in the order of declaration.
-    pub(super) fn rules(self) -> impl Iterator<Item = &'static ToolRules> {
+    pub(in crate::toolset) fn rules(self) -> impl Iterator<Item = &'static ToolRules> {
         let is_offered = move |rules: &&ToolRules| match rules.kind {
             ToolKind::AskUser => self.offers.questions == Offer::Offered,
             ToolKind::ExitPlanMode => self.offers.plan == Offer::Offered,
             ToolKind::Skill => !self.skills.skills.is_empty(),
-            _ => true,
+            ToolKind::Bash
+            | ToolKind::Read
+            | ToolKind::Write
+            | ToolKind::Edit
+            | ToolKind::Grep
+            | ToolKind::Glob
+            | ToolKind::WebFetch
+            | ToolKind::TaskOutput
+            | ToolKind::TaskKill
+            | ToolKind::TaskList
+            | ToolKind::TaskInput
+            | ToolKind::TodoWrite => true,
         };
         self.enabled().filter(is_offered)
     }
@@ -353,7 +231,17 @@ impl<'a> SessionTools<'a> {
         let is_left_out = move |rules: &&ToolRules| match rules.kind {
             ToolKind::Read | ToolKind::Write | ToolKind::Edit => !self.edit_tools,
             ToolKind::WebFetch => self.network != Network::Full,
-            _ => false,
+            ToolKind::Bash
+            | ToolKind::Grep
+            | ToolKind::Glob
+            | ToolKind::TaskOutput
+            | ToolKind::TaskKill
+            | ToolKind::TaskList
+            | ToolKind::TaskInput
+            | ToolKind::AskUser
+            | ToolKind::ExitPlanMode
+            | ToolKind::Skill
+            | ToolKind::TodoWrite => false,
         };
         let tools = self.toolset.tools.iter();
         tools.filter(move |rules| !is_disabled(rules) && !is_left_out(rules))
