@@ -75,7 +75,7 @@ impl Client<'_> {
 /// What came of waiting.
 enum Came {
     Result(Result<CallResult, ClientError>),
-    Question(Box<Question>, ElicitRequest),
+    Question(Question, Box<ElicitRequest>),
     Cancelled,
 }
 
@@ -122,7 +122,9 @@ pub(crate) async fn call(
             }
             Came::Result(Ok(result)) => break translated(result).into(),
             Came::Result(Err(error)) => break failed(gone(&error)).into(),
-            Came::Question(question, form) => break suspend(bridge, running, question, form).await,
+            Came::Question(question, form) => {
+                break suspend(bridge, running, question, *form).await;
+            }
             Came::Cancelled => break failed("the call was cancelled".to_owned()).into(),
         }
     };
@@ -193,10 +195,12 @@ async fn wait(
                     }
                     match client.form(&question) {
                         Err(none) => question.decline(&none.to_string()).await,
-                        Ok((Way::Result, form)) => break Came::Question(question, form),
+                        Ok((Way::Result, form)) => {
+                            break Came::Question(question, Box::new(form));
+                        }
                         Ok((Way::Request, form)) => {
                             let (peer, over) = (client.context.peer.clone(), over.clone());
-                            asking.spawn(put(peer, *question, form, over));
+                            asking.spawn(put(peer, question, form, over));
                         }
                     }
                 }
@@ -247,7 +251,7 @@ async fn cancel(running: &mut Running) {
 async fn suspend(
     bridge: &Bridge,
     running: Running,
-    question: Box<Question>,
+    question: Question,
     form: ElicitRequest,
 ) -> CallToolResponse {
     let name = question.name().to_owned();

@@ -17,24 +17,24 @@ use crate::elicit::{Dialect, NoForm, approval, plan, question};
 #[derive(Debug)]
 pub(crate) enum Question {
     /// Whether a call may do something.
-    Approval(ApprovalQuestion),
+    Approval(Box<ApprovalQuestion>),
     /// Questions of the model.
-    Questions(Pending<QuestionRequest, QuestionAnswer>),
+    Questions(Box<Pending<QuestionRequest, QuestionAnswer>>),
     /// A plan to judge.
-    Plan(Pending<PlanRequest, PlanAnswer>),
+    Plan(Box<Pending<PlanRequest, PlanAnswer>>),
 }
 
 impl From<ApprovalQuestion> for Question {
     fn from(question: ApprovalQuestion) -> Self {
-        Question::Approval(question)
+        Question::Approval(Box::new(question))
     }
 }
 
 impl From<Inquiry> for Question {
     fn from(inquiry: Inquiry) -> Self {
         match inquiry {
-            Inquiry::Questions(pending) => Question::Questions(pending),
-            Inquiry::Plan(pending) => Question::Plan(pending),
+            Inquiry::Questions(pending) => Question::Questions(Box::new(pending)),
+            Inquiry::Plan(pending) => Question::Plan(Box::new(pending)),
         }
     }
 }

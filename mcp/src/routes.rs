@@ -18,7 +18,7 @@ pub(crate) enum CallEvent {
     /// It printed something.
     Output(CallOutput),
     /// A person is asked about it.
-    Question(Box<Question>),
+    Question(Question),
 }
 
 /// The calls that run.
@@ -55,9 +55,8 @@ impl Routes {
     }
 
     /// Passes a question on. Gives it back where its call is unknown here, or has too much to look at.
-    pub(crate) fn question(&self, question: Question) -> Result<(), Box<Question>> {
+    pub(crate) fn question(&self, question: Question) -> Result<(), Question> {
         let events = self.calls().get(question.call()).cloned();
-        let question = Box::new(question);
         match events.as_ref().map(mpsc::Sender::try_reserve) {
             Some(Ok(place)) => {
                 place.send(CallEvent::Question(question));

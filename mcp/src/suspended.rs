@@ -27,12 +27,12 @@ pub(crate) struct Waiting {
     /// The call.
     pub(crate) running: Running,
     /// What was asked; the daemon's question may be over.
-    pub(crate) question: Box<Question>,
+    pub(crate) question: Question,
 }
 
 impl Suspended {
     /// Keeps a call, and gives the handle to find it by, and one that is given up for it.
-    pub(crate) fn put(&self, running: Running, question: Box<Question>) -> (String, Vec<Waiting>) {
+    pub(crate) fn put(&self, running: Running, question: Question) -> (String, Vec<Waiting>) {
         let state = handle();
         let since = Instant::now();
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -104,8 +104,8 @@ fn b117_a_client_that_is_gone_has_not_answered() {
 
 #[test]
 fn a_question_is_over_with_the_patience_of_its_call() {
-    for (toolset, tool, prefix) in ALL {
-        let world = World::new();
+    for (toolset, tool) in ALL {
+        let (world, prefix) = (World::new(), error_prefix(toolset));
         let operator = world.answerer();
         let session = opening(&world, toolset).open();
         let pending = session.begin_call(json!({
@@ -118,7 +118,7 @@ fn a_question_is_over_with_the_patience_of_its_call() {
         ));
         assert!(told.is_error());
         assert_eq!(told.result.structured_content["outcome"], "expired");
-        let settled = operator.settled(&asked.id);
+        let settled = operator.settled_inquiry(&asked.id);
         assert_eq!((settled.outcome, settled.by), (QuestionOutcome::Expired, Actor::Daemon));
         world.finish();
     }
