@@ -28,7 +28,8 @@ impl Session {
         }
     }
 
-    /// Whether the client that holds it answers questions itself.
+    /// Whether the client that holds it answers questions itself. An MCP bridge says so whatever its client shows, which it learns
+    /// later; its list of tools is fixed, and what cannot be asked after all is told at the call.
     fn client_answers(&self) -> bool {
         let client = self.audience();
         client.is_some_and(|client| client.answers(Answers::Question) && client.is_open())
