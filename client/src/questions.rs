@@ -11,6 +11,7 @@ use brattice_protocol::question::{QuestionAnswer, QuestionRequest};
 use brattice_protocol::{ErrorCode, Message, Request, RequestId, Response, RpcError, codec};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 /// Inquiries that wait to be taken; the next one is declined.
@@ -83,9 +84,23 @@ impl<R: DeserializeOwned, A: Serialize> Pending<R, A> {
     }
 
     /// Answers it. Somebody else may have been faster, which the daemon tells by `question.settled`.
-    pub async fn answer(mut self, answer: &A) {
+    pub async fn answer(self, answer: &A) {
         let answer = serde_json::to_value(answer);
         let outcome = answer.map_err(|error| RpcError::new(ErrorCode::Invalid, error.to_string()));
+        self.reply(outcome).await;
+    }
+
+    /// Says that a person closed it: questions are not answered, and a plan is not decided on.
+    pub async fn dismiss(self) {
+        self.reply(Ok(json!({"dismissed": true}))).await;
+    }
+
+    /// Says that nobody can be asked here: the daemon asks others, or nobody.
+    pub async fn decline(self, why: &str) {
+        self.reply(Err(RpcError::new(ErrorCode::Unavailable, why))).await;
+    }
+
+    async fn reply(mut self, outcome: Result<Value, RpcError>) {
         if let (Some(lines), Some(id)) = (self.reply.lines.upgrade(), self.reply.id.take()) {
             let line = codec::encode(&Message::Response(Response { id: Some(id), outcome }));
             // A writer that is gone means that the connection is.

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!              ┌─ output ──► progress
-//!  tools.call ─┼─ approval.request ──► declined, where the client shows no forms
+//!  tools.call ─┼─ approval.request, question.request, plan.request
+//!      │       │                   ├──► declined, where the client shows no forms, or not this one
 //!      │       │                   ├──► a request to the client, and its answer (to 2025-11-25)
 //!      │       │                   └──► the form is the result; the call waits for the next request (2026-07-28)
 //!      │       └─ notifications/cancelled ──► tools.cancel
@@ -10,19 +11,18 @@
 //!  the result
 //! ```
 //!
-//! A call waits at most [`PATIENCE`] for a person, by the daemon's clock; what is not answered by then stays open there.
+//! A call waits at most [`PATIENCE`] for a person, by the daemon's clock. An approval that is not given by then stays open there,
+//! and questions and plans are over. What comes back with a later request is for the call that is then made again.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use brattice_client::ClientError;
-use brattice_client::protocol::approval::{ApprovalAnswer, ApprovalRequired};
-use brattice_client::protocol::tools::{CallParams, CallResult, CancelParams};
-use brattice_client::protocol::{ApprovalId, CallId};
-use brattice_client::{ApprovalQuestion, protocol::tools::Content};
+use brattice_client::protocol::CallId;
+use brattice_client::protocol::tools::{CallParams, CallResult, CancelParams, Content};
 use rmcp::model::{
-    CallToolResponse, CallToolResult, ContentBlock, ElicitResult, InputRequest, InputRequests,
-    InputRequiredResult, InputResponses, JsonObject, MetaObject,
+    CallToolResponse, CallToolResult, ContentBlock, ElicitRequest, ElicitResult, ElicitationAction,
+    InputRequest, InputRequests, InputRequiredResult, InputResponses, JsonObject, MetaObject,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
@@ -30,9 +30,10 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::bridge::Bridge;
-use crate::elicit;
+use crate::elicit::{self, Forms, NoForm, Way};
 use crate::link::Attached;
 use crate::progress::Progress;
+use crate::question::{Prepared, Question};
 use crate::routes::{CallEvent, Route};
 
 /// How long a call waits for a person: below the minute that clients commonly give a request.
@@ -40,12 +41,6 @@ const PATIENCE: Duration = Duration::from_secs(45);
 
 /// How long a call that was cancelled is waited for: the grace of a kill, and some.
 const CANCELLED: Duration = Duration::from_secs(30);
-
-/// The name of the form in a result.
-const FORM: &str = "approval";
-
-/// Why an approval cannot be asked for here.
-const NO_FORMS: &str = "the MCP client shows no forms";
 
 /// A tool and its arguments.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,31 +61,22 @@ pub(crate) struct Running {
 /// Who asks for it, and what they can do.
 struct Client<'a> {
     context: &'a RequestContext<RoleServer>,
-    forms: Forms,
+    forms: Option<Forms>,
 }
 
-/// How a form gets to the client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Forms {
-    /// Not at all.
-    None,
-    /// As a request to it.
-    Requests,
-    /// As the result of its own request.
-    Results,
+impl Client<'_> {
+    /// A question as it can be shown, and how.
+    fn form(&self, question: &Question) -> Result<(Way, ElicitRequest), NoForm> {
+        let Forms { way, dialect } = self.forms.ok_or(NoForm::Unshown)?;
+        Ok((way, question.form(dialect)?))
+    }
 }
 
 /// What came of waiting.
 enum Came {
     Result(Result<CallResult, ClientError>),
-    Question(Box<ApprovalQuestion>),
+    Question(Box<Question>, ElicitRequest),
     Cancelled,
-}
-
-/// An answer that is there before the question.
-struct Prepared {
-    approval: ApprovalId,
-    answer: ApprovalAnswer,
 }
 
 /// The form that came back with a request, if it did.
@@ -111,17 +97,13 @@ pub(crate) async fn call(
     let waiting = returned.state.and_then(|state| bridge.suspended.take(&state, &asked));
     let mut running = match waiting {
         Some(waiting) => {
-            let response = returned.responses.and_then(|mut forms| forms.remove(FORM));
-            let result =
-                response.and_then(|form| serde_json::from_value::<ElicitResult>(form).ok());
-            let answer = match result {
-                Some(result) => elicit::answer(waiting.request(), &result),
-                None => ApprovalAnswer::Cancelled,
-            };
-            let approval = waiting.request().id.clone();
+            let question = waiting.question;
+            let response = returned.responses.and_then(|mut forms| forms.remove(question.name()));
+            let result = response.and_then(|form| serde_json::from_value(form).ok());
+            let result = result.unwrap_or_else(|| ElicitResult::new(ElicitationAction::Cancel));
             // Where the call has not waited so long, the question is over, and the answer is for the next one like it.
-            waiting.question.answer(&answer).await;
-            prepared = Some(Prepared { approval, answer });
+            let answer = prepared.insert(Prepared::to(&question, result));
+            question.answer(answer.result()).await;
             waiting.running
         }
         None => match begin(bridge, Arc::new(asked)).await {
@@ -132,7 +114,7 @@ pub(crate) async fn call(
     let progress = Progress::of(&context.peer, context.meta.get_progress_token());
     let response = loop {
         match wait(bridge, &mut running, &client, &progress, &mut prepared).await {
-            Came::Result(Ok(result)) if prepared.as_ref().is_some_and(|it| it.fits(&result)) => {
+            Came::Result(Ok(result)) if prepared.as_mut().is_some_and(|it| it.repeats(&result)) => {
                 running = match begin(bridge, running.asked.clone()).await {
                     Ok(running) => running,
                     Err(told) => break failed(told).into(),
@@ -140,7 +122,7 @@ pub(crate) async fn call(
             }
             Came::Result(Ok(result)) => break translated(result).into(),
             Came::Result(Err(error)) => break failed(gone(&error)).into(),
-            Came::Question(question) => break suspend(bridge, running, question).await,
+            Came::Question(question, form) => break suspend(bridge, running, question, form).await,
             Came::Cancelled => break failed("the call was cancelled".to_owned()).into(),
         }
     };
@@ -204,15 +186,17 @@ async fn wait(
             }
             event = running.route.next() => match event {
                 CallEvent::Output(output) => progress.hear(&output),
-                CallEvent::Approval(question) => {
-                    let id = question.request.id.clone();
-                    match (prepared.take_if(|it| it.approval == id), client.forms) {
-                        (Some(prepared), _) => question.answer(&prepared.answer).await,
-                        (None, Forms::None) => question.decline(NO_FORMS).await,
-                        (None, Forms::Results) => break Came::Question(question),
-                        (None, Forms::Requests) => {
+                CallEvent::Question(question) => {
+                    if let Some(prepared) = prepared.take_if(|it| it.fits(&question)) {
+                        question.answer(prepared.result()).await;
+                        continue;
+                    }
+                    match client.form(&question) {
+                        Err(none) => question.decline(&none.to_string()).await,
+                        Ok((Way::Result, form)) => break Came::Question(question, form),
+                        Ok((Way::Request, form)) => {
                             let (peer, over) = (client.context.peer.clone(), over.clone());
-                            asking.spawn(put(peer, *question, over));
+                            asking.spawn(put(peer, *question, form, over));
                         }
                     }
                 }
@@ -229,11 +213,12 @@ async fn wait(
 /// Puts a question to the client, and its answer to the daemon.
 async fn put(
     peer: rmcp::service::Peer<RoleServer>,
-    question: ApprovalQuestion,
+    question: Question,
+    form: ElicitRequest,
     over: CancellationToken,
 ) {
-    match elicit::ask(peer, question.request.clone(), over).await {
-        Some(answer) => question.answer(&answer).await,
+    match elicit::ask(peer, form, over).await {
+        Some(result) => question.answer(&result).await,
         None => question.decline("the MCP client could not ask").await,
     }
 }
@@ -262,40 +247,16 @@ async fn cancel(running: &mut Running) {
 async fn suspend(
     bridge: &Bridge,
     running: Running,
-    question: Box<ApprovalQuestion>,
+    question: Box<Question>,
+    form: ElicitRequest,
 ) -> CallToolResponse {
-    let Some(form) = elicit::form(&question.request) else {
-        question.decline(NO_FORMS).await;
-        return failed("the question cannot be written as a form".to_owned()).into();
-    };
-    let requests = InputRequests::from([(FORM.to_owned(), InputRequest::Elicitation(form))]);
+    let name = question.name().to_owned();
+    let requests = InputRequests::from([(name, InputRequest::Elicitation(form))]);
     let (state, given_up) = bridge.suspended.put(running, question);
     for waiting in given_up {
         waiting.question.decline("the MCP client has not come back").await;
     }
     InputRequiredResult::new(Some(requests), Some(state)).into()
-}
-
-impl Forms {
-    fn of(context: &RequestContext<RoleServer>) -> Forms {
-        let capabilities = context.client_capabilities();
-        if !elicit::shows_forms(capabilities.as_ref()) {
-            return Forms::None;
-        }
-        match context.protocol_version() {
-            Some(version) if !version.has_initialize() => Forms::Results,
-            Some(_) | None => Forms::Requests,
-        }
-    }
-}
-
-impl Prepared {
-    /// Whether the call was given up for want of this very answer.
-    fn fits(&self, result: &CallResult) -> bool {
-        let required = result.meta.get("dev.brattice/approval_required").cloned();
-        let required = required.and_then(|it| serde_json::from_value::<ApprovalRequired>(it).ok());
-        required.is_some_and(|required| required.id == self.approval)
-    }
 }
 
 /// The daemon's result as MCP has it: the same, but that nothing is no structured content.

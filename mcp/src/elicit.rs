@@ -1,91 +1,159 @@
-//! Questions to a person as MCP elicitations, and their answers: a form with one choice, which has no default, so that nothing is
-//! allowed by pressing enter. Pure but for [`ask`].
+//! Questions to a person as MCP elicitations: what a form is, whether a client shows one, and putting it. What it says of a
+//! question, and what was filled in, is the business of the file of that kind.
 //!
-//! Whether an answer counts is the daemon's to say.
+//! No field has a default, so that nothing is allowed or answered by pressing enter. What others chose of a text is escaped, so
+//! that nothing of it acts on a terminal or looks like a line of ours. Whether an answer counts is the daemon's to say.
 
-use brattice_client::protocol::approval::{
-    ApprovalAnswer, ApprovalChoice, ApprovalRequest, MAX_REASON,
-};
-use brattice_client::protocol::outcome::Denial;
+use std::time::Duration;
+
 use rmcp::model::{
     ClientCapabilities, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
-    ElicitationAction, ServerRequest,
+    ProtocolVersion, ServerRequest,
 };
-use rmcp::service::{Peer, PeerRequestOptions, RoleServer};
-use serde_json::{Value, json};
+use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
+use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-/// The form's fields.
-const DECISION: &str = "decision";
-const REASON: &str = "reason";
+pub(crate) mod approval;
+mod diff;
+pub(crate) mod plan;
+pub(crate) mod question;
 
-/// Denials that a form shows.
-const MOST_DENIALS: usize = 5;
+/// Longest form in bytes, as it is sent: all of it must be shown, and nobody reads more.
+const MOST: usize = 64 << 10;
+
+/// Characters of an answer in own words: below the daemon's bound in bytes, whatever they are.
+const MOST_WORDS: usize = brattice_client::protocol::question::MAX_TEXT / 4;
+
+/// How long the lines of a change may be compared.
+const COMPARING: Duration = Duration::from_millis(500);
+
+/// The forms that a client can be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Forms {
+    /// How they get there.
+    pub(crate) way: Way,
+    /// How they are written.
+    pub(crate) dialect: Dialect,
+}
+
+/// How a form gets to a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// As a request to it.
+    Request,
+    /// As the result of its own request.
+    Result,
+}
+
+/// How choices are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// To 2025-06-18: values with names beside them, and no field takes several.
+    Names,
+    /// Since 2025-11-25: values with titles, of which a field may take several.
+    Titles,
+}
+
+/// Why something cannot be asked by a form.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoForm {
+    /// The client shows none.
+    #[error("the MCP client shows no forms")]
+    Unshown,
+    /// It would not be read whole.
+    #[error("{0} bytes are too long for a form, which has {MOST} at most")]
+    TooLong(usize),
+    /// rmcp knows no such form.
+    #[error("it cannot be written as a form")]
+    Unwritten(#[source] serde_json::Error),
+}
+
+impl Forms {
+    /// What the client of a request can be shown; none where it shows no forms.
+    pub(crate) fn of(context: &RequestContext<RoleServer>) -> Option<Forms> {
+        let version = context.protocol_version();
+        let dialect = Dialect::of(version.as_ref());
+        let way = match version {
+            Some(version) if !version.has_initialize() => Way::Result,
+            Some(_) | None => Way::Request,
+        };
+        shows_forms(context.client_capabilities().as_ref()).then_some(Forms { way, dialect })
+    }
+}
+
+impl Dialect {
+    fn of(version: Option<&ProtocolVersion>) -> Dialect {
+        match version {
+            Some(version) if *version >= ProtocolVersion::V_2025_11_25 => Dialect::Titles,
+            Some(_) | None => Dialect::Names,
+        }
+    }
+}
 
 /// Whether a client shows forms. One that declares neither kind of elicitation shows forms (2025-06-18).
-pub(crate) fn shows_forms(client: Option<&ClientCapabilities>) -> bool {
+fn shows_forms(client: Option<&ClientCapabilities>) -> bool {
     let declared = client.and_then(|client| client.elicitation.as_ref());
     declared.is_some_and(|kinds| kinds.form.is_some() || kinds.url.is_none())
 }
 
-/// The question as a form. None where rmcp cannot write it, or of a change, whose diff a form does not show.
-pub(crate) fn form(request: &ApprovalRequest) -> Option<ElicitRequest> {
-    if !request.diff.is_empty() {
-        return None;
-    }
-    let choices: Vec<ApprovalChoice> = request.options.iter().map(|option| option.id).collect();
-    let names: Vec<String> = request
-        .options
-        .iter()
-        .map(|option| format!("{}: {}", value(option.id).as_str().unwrap_or_default(), option.name))
-        .collect();
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            DECISION: {
-                "type": "string", "title": "Decision", "description": names.join("; "),
-                "enum": choices,
-            },
-            REASON: {
-                "type": "string", "title": "Reason", "maxLength": MAX_REASON,
-                "description": "What the model is told with a rejection",
-            },
-        },
-        "required": [DECISION],
-    });
-    let params = json!({"mode": "form", "message": message(request), "requestedSchema": schema});
-    let params: ElicitRequestParams = serde_json::from_value(params).ok()?;
-    Some(ElicitRequest::new(params))
+/// A form: what a person reads, and what they fill in.
+#[derive(Debug, Default)]
+struct Form {
+    message: String,
+    /// By name, and in that order on the wire, whatever order they came in: names of ours sort as they are to be filled in.
+    fields: Map<String, Value>,
+    required: Vec<String>,
 }
 
-fn value(choice: ApprovalChoice) -> Value {
-    serde_json::to_value(choice).unwrap_or_default()
+impl Form {
+    /// One without fields.
+    fn saying(message: String) -> Form {
+        Form { message, ..Form::default() }
+    }
+
+    /// A field that may stay empty.
+    fn field(&mut self, name: impl Into<String>, schema: Value) {
+        self.fields.insert(name.into(), schema);
+    }
+
+    /// One that may not.
+    fn required(&mut self, name: impl Into<String>, schema: Value) {
+        let name = name.into();
+        self.required.push(name.clone());
+        self.field(name, schema);
+    }
+
+    /// It on the wire.
+    fn request(self) -> Result<ElicitRequest, NoForm> {
+        let Form { message, fields, required } = self;
+        let mut schema = json!({"type": "object", "properties": fields});
+        if !required.is_empty() {
+            schema["required"] = required.into();
+        }
+        let params = json!({"mode": "form", "message": message, "requestedSchema": schema});
+        let bytes = params.to_string().len();
+        if bytes > MOST {
+            return Err(NoForm::TooLong(bytes));
+        }
+        let params: ElicitRequestParams =
+            serde_json::from_value(params).map_err(NoForm::Unwritten)?;
+        Ok(ElicitRequest::new(params))
+    }
 }
 
-/// All that it is about. What others chose of it is escaped, so that nothing of it looks like a line of ours.
-fn message(request: &ApprovalRequest) -> String {
-    let ApprovalRequest { from, to, command, workdir, title, .. } = request;
-    let command = command.as_deref().unwrap_or(title);
-    let mut text = match from == to {
-        true => format!("Allow this command? It would run in {to}."),
-        false => format!("Allow this command to run in {to}, once? The session is in {from}."),
-    };
-    let mut field = |name: &str, value: &str| {
-        text.push_str(&format!("\n{name}: {}", plain(value)));
-    };
-    field("command", command);
-    field("folder", workdir);
-    if let Some(rule) = &request.rule {
-        field("a rule asks", rule);
-    }
-    if let Some(justification) = &request.justification {
-        field("the model's reason", justification);
-    }
-    for Denial { operation, path, .. } in request.denials.iter().take(MOST_DENIALS) {
-        field("the sandbox refused", &format!("{operation} {path}"));
-    }
-    field("note", "the files that it runs and reads are not part of the approval");
-    text
+/// A choice among words of ours.
+fn decision(choices: &[(String, String)]) -> Value {
+    let values: Vec<&str> = choices.iter().map(|(value, _)| value.as_str()).collect();
+    let names: Vec<String> =
+        choices.iter().map(|(value, name)| format!("{value}: {name}")).collect();
+    json!({"type": "string", "title": "Decision", "description": names.join("; "), "enum": values})
+}
+
+/// The text of a field, if there is any.
+fn words(result: &ElicitResult, field: &str) -> Option<String> {
+    let text = result.content.as_ref()?.get(field)?.as_str()?.trim();
+    (!text.is_empty()).then(|| text.to_owned())
 }
 
 /// A text on one line, without signs that a terminal acts on or does not show.
@@ -100,41 +168,25 @@ fn plain(text: &str) -> String {
     shown
 }
 
-/// What a person chose in the form. A form that was sent off without a choice that is offered is none.
-pub(crate) fn answer(request: &ApprovalRequest, result: &ElicitResult) -> ApprovalAnswer {
-    let content = result.content.as_ref();
-    let reason = content.and_then(|content| content.get(REASON)?.as_str()).map(str::trim);
-    let reason = reason.filter(|reason| !reason.is_empty()).map(str::to_owned);
-    match result.action {
-        ElicitationAction::Accept => {
-            let chosen = content.and_then(|content| content.get(DECISION)).cloned();
-            let option = chosen.and_then(|chosen| serde_json::from_value(chosen).ok());
-            match option.filter(|option| request.offers(*option)) {
-                Some(option) => ApprovalAnswer::Selected { option, reason },
-                None => ApprovalAnswer::Cancelled,
-            }
-        }
-        ElicitationAction::Decline => {
-            ApprovalAnswer::Selected { option: ApprovalChoice::RejectOnce, reason }
-        }
-        _ => ApprovalAnswer::Cancelled,
-    }
+/// A text as lines below one of ours.
+fn quoted(text: &str) -> String {
+    text.lines().map(|line| format!("\n│ {}", plain(line))).collect()
 }
 
-/// Asks by a request to the client, in the revisions that have those. None where it cannot be asked, or `over` came first: the
-/// request is then withdrawn.
+/// Puts a form by a request to the client, in the revisions that have those. None where it cannot be put, or `over` came
+/// first: the request is then withdrawn.
 pub(crate) async fn ask(
     peer: Peer<RoleServer>,
-    request: ApprovalRequest,
+    form: ElicitRequest,
     over: CancellationToken,
-) -> Option<ApprovalAnswer> {
-    let form = ServerRequest::ElicitRequest(form(&request)?);
+) -> Option<ElicitResult> {
+    let form = ServerRequest::ElicitRequest(form);
     let sending = peer.send_cancellable_request(form, PeerRequestOptions::no_options());
     let mut handle = sending.await.ok()?;
     tokio::select! {
         biased;
         answered = &mut handle.rx => match answered {
-            Ok(Ok(ClientResult::ElicitResult(result))) => Some(answer(&request, &result)),
+            Ok(Ok(ClientResult::ElicitResult(result))) => Some(result),
             Ok(_) | Err(_) => None,
         },
         () = over.cancelled() => {

@@ -4,7 +4,7 @@
 //!  MCP client ─lines─► transport ──► rmcp ──► server ──► call ────tools.call──────► client library ──► daemon
 //!      ▲        bounds on frames,       │        │        ▲ ▲                             │
 //!      │        requests, writes        │        │        │ └── routes ◄── output, questions ┘
-//!      └────────────────────────────────┘        │        └── elicit: a question as a form, a form as an answer
+//!      └────────────────────────────────┘        │        └── question, elicit: a question as a form, a form as an answer
 //!                                                └──► resources: output of tasks
 //! ```
 //!
@@ -22,6 +22,7 @@ mod call;
 mod elicit;
 mod link;
 mod progress;
+mod question;
 mod resources;
 mod routes;
 mod server;

@@ -16,10 +16,12 @@ use brattice_client::protocol::hello::Watch;
 use brattice_client::protocol::session::{OpenParams, Session};
 use brattice_client::start::{self, RootPolicy, StartError, StartOptions};
 use brattice_client::{
-    Approvals, Client, ClientError, ConnectOptions, LocationError, Locations, Notice, Notifications,
+    Approvals, Client, ClientError, ConnectOptions, LocationError, Locations, Notice,
+    Notifications, Questions,
 };
 use tokio::sync::watch;
 
+use crate::question::Question;
 use crate::routes::Routes;
 
 /// How long a call waits for a daemon that went away.
@@ -102,6 +104,7 @@ pub(crate) struct Link {
 struct Incoming {
     notifications: Notifications,
     approvals: Option<Approvals>,
+    questions: Option<Questions>,
 }
 
 impl Link {
@@ -182,6 +185,7 @@ async fn keep(
 async fn connect(place: &Place) -> Result<(Client, Incoming), BridgeError> {
     let who = ConnectOptions::new("brattice-mcp", env!("CARGO_PKG_VERSION"))
         .answering_approvals()
+        .answering_questions()
         .by_elicitation()
         .watching([Watch::Output]);
     let client = match place.absent {
@@ -195,8 +199,8 @@ async fn connect(place: &Place) -> Result<(Client, Incoming), BridgeError> {
             start::connect_or_start(&place.locations.socket, who, &options).await?
         }
     };
-    let incoming =
-        Incoming { notifications: client.notifications(), approvals: client.approvals() };
+    let (approvals, questions) = (client.approvals(), client.questions());
+    let incoming = Incoming { notifications: client.notifications(), approvals, questions };
     Ok((client, incoming))
 }
 
@@ -223,21 +227,38 @@ impl Incoming {
                     Some(_) => {}
                     None => return,
                 },
-                question = next(&mut self.approvals) => match question {
-                    Some(question) => if let Err(question) = routes.approval(question) {
-                        question.decline("its call is not made by this client").await;
-                    },
+                question = next_approval(&mut self.approvals) => match question {
+                    Some(question) => hand(routes, question).await,
                     None => self.approvals = None,
+                },
+                question = next_question(&mut self.questions) => match question {
+                    Some(question) => hand(routes, question).await,
+                    None => self.questions = None,
                 },
             }
         }
     }
 }
 
-/// The next question; never where there are none.
-async fn next(approvals: &mut Option<Approvals>) -> Option<brattice_client::ApprovalQuestion> {
+/// Hands a question to its call.
+async fn hand(routes: &Routes, question: Question) {
+    if let Err(question) = routes.question(question) {
+        question.decline("its call is not made by this client").await;
+    }
+}
+
+/// The next approval that is asked for; never where there are none.
+async fn next_approval(approvals: &mut Option<Approvals>) -> Option<Question> {
     match approvals {
-        Some(approvals) => approvals.next().await,
+        Some(approvals) => approvals.next().await.map(Question::from),
+        None => std::future::pending().await,
+    }
+}
+
+/// The next questions or plan; never where there are none.
+async fn next_question(questions: &mut Option<Questions>) -> Option<Question> {
+    match questions {
+        Some(questions) => questions.next().await.map(Question::from),
         None => std::future::pending().await,
     }
 }

@@ -1,12 +1,13 @@
-//! Which call of this bridge something is about that the daemon tells or asks: output to show, and questions to a person.
+//! Which call of this bridge something is about that the daemon tells or asks: output to show, and what a person is asked.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use brattice_client::ApprovalQuestion;
 use brattice_client::protocol::CallId;
 use brattice_client::protocol::tools::CallOutput;
 use tokio::sync::mpsc;
+
+use crate::question::Question;
 
 /// What waits for a call to look at it. Output that is one too many is dropped, a question declined.
 const CAPACITY: usize = 32;
@@ -16,8 +17,8 @@ const CAPACITY: usize = 32;
 pub(crate) enum CallEvent {
     /// It printed something.
     Output(CallOutput),
-    /// It needs an approval.
-    Approval(Box<ApprovalQuestion>),
+    /// A person is asked about it.
+    Question(Box<Question>),
 }
 
 /// The calls that run.
@@ -54,12 +55,12 @@ impl Routes {
     }
 
     /// Passes a question on. Gives it back where its call is unknown here, or has too much to look at.
-    pub(crate) fn approval(&self, question: ApprovalQuestion) -> Result<(), Box<ApprovalQuestion>> {
-        let events = self.calls().get(&question.request.call).cloned();
+    pub(crate) fn question(&self, question: Question) -> Result<(), Box<Question>> {
+        let events = self.calls().get(question.call()).cloned();
         let question = Box::new(question);
         match events.as_ref().map(mpsc::Sender::try_reserve) {
             Some(Ok(place)) => {
-                place.send(CallEvent::Approval(question));
+                place.send(CallEvent::Question(question));
                 Ok(())
             }
             Some(Err(_)) | None => Err(question),

@@ -6,10 +6,8 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use brattice_client::ApprovalQuestion;
-use brattice_client::protocol::approval::ApprovalRequest;
-
 use crate::call::{Asked, Running};
+use crate::question::Question;
 
 /// Calls that wait so at once; one more, and the oldest is given up.
 const MOST: usize = 16;
@@ -28,24 +26,13 @@ pub(crate) struct Waiting {
     since: Instant,
     /// The call.
     pub(crate) running: Running,
-    /// What was asked; none any more where the daemon's question is over.
-    pub(crate) question: Box<ApprovalQuestion>,
-}
-
-impl Waiting {
-    /// What was asked.
-    pub(crate) fn request(&self) -> &ApprovalRequest {
-        &self.question.request
-    }
+    /// What was asked; the daemon's question may be over.
+    pub(crate) question: Box<Question>,
 }
 
 impl Suspended {
     /// Keeps a call, and gives the handle to find it by, and one that is given up for it.
-    pub(crate) fn put(
-        &self,
-        running: Running,
-        question: Box<ApprovalQuestion>,
-    ) -> (String, Vec<Waiting>) {
+    pub(crate) fn put(&self, running: Running, question: Box<Question>) -> (String, Vec<Waiting>) {
         let state = handle();
         let since = Instant::now();
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);

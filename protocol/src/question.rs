@@ -328,6 +328,8 @@ pub enum QuestionOutcome {
     Dismissed,
     /// Nobody is left who could answer.
     NotAnswered,
+    /// Nobody answered as long as the call waits for a person.
+    Expired,
     /// The call was withdrawn, or its session ends, or, for a plan, plan mode ended another way.
     Withdrawn,
 }
@@ -341,6 +343,7 @@ impl QuestionOutcome {
             QuestionOutcome::KeptPlanning => "kept for planning",
             QuestionOutcome::Dismissed => "dismissed",
             QuestionOutcome::NotAnswered => "not answered",
+            QuestionOutcome::Expired => "not answered in time",
             QuestionOutcome::Withdrawn => "withdrawn",
         }
     }

@@ -89,9 +89,9 @@ pub struct CallParams<A = Map<String, Value>> {
     /// Its arguments; none unless given.
     #[serde(default = "no_arguments")]
     pub arguments: A,
-    /// How long the call waits for a person, in milliseconds; as long as its question is open unless given. A question that
-    /// is not answered by then, or that nobody is there for, stays open, the result is [`CallMeta::approval_required`], and the
-    /// same arguments sent again find it.
+    /// How long the call waits for a person, in milliseconds; as long as its question is open unless given. An approval
+    /// that is not given by then, or that nobody is there for, stays open, the result is [`CallMeta::approval_required`], and the
+    /// same arguments sent again find it. Questions of the model and plans end with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patience_ms: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! The MCP bridge: raw frames of both eras, approvals by way of MCP, clients that are slow, dead or lie, and real clients.
+//! The MCP bridge: raw frames of both eras, approvals, questions and plans by way of MCP, clients that are slow, dead or lie, and real clients.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod approvals;
@@ -6,6 +6,7 @@ mod calls;
 mod clients;
 mod conformance;
 mod eras;
+mod forms;
 mod hostile;
 mod lives;
 mod peer;

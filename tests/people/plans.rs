@@ -85,6 +85,24 @@ fn b113_only_a_plain_approval_ends_plan_mode() {
 }
 
 #[test]
+fn a_plan_is_over_with_the_patience_of_its_call() {
+    let world = World::new();
+    let session = planning(&world, "standard");
+    let shown = session.begin_call(json!({
+        "name": "exit_plan_mode", "arguments": {"plan": "# One"}, "patience_ms": 300,
+    }));
+    let asked = session.planned();
+    let told = session.end(shown);
+    told.says(
+        "nobody decided within 0.3 s, which is as long as this call waits for a person; plan mode goes on",
+    );
+    assert!(told.is_error());
+    asked.approve();
+    assert_eq!(world.sessions()[0]["plan"], true, "a late answer approves nothing");
+    world.finish();
+}
+
+#[test]
 fn b113_a_client_that_says_no_says_nothing_or_is_gone_has_approved_nothing() {
     let world = World::new();
     let session = planning(&world, "standard");
@@ -93,7 +111,9 @@ fn b113_a_client_that_says_no_says_nothing_or_is_gone_has_approved_nothing() {
         "nobody decided: whoever was shown the plan has gone without an answer; plan mode goes on";
     let shown = show(&session, "# One");
     session.planned().decline();
-    session.end(shown).says(gone);
+    session.end(shown).says(
+        "nobody decided: nobody could be shown the plan (nobody was asked), and no operator is attached; plan mode goes on",
+    );
 
     // On the bare wire, what no client of ours would answer: texts, empty decisions, a closed dialog.
     let mut wire = crate::wire::Answering::open(&world, &["plan"]);

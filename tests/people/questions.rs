@@ -83,7 +83,9 @@ fn b117_a_client_that_is_gone_has_not_answered() {
         let pending = begin(&session, toolset, tool);
         let asked = session.asked();
         pending.abandon();
-        drop((asked, session));
+        // Dropped before its client, a question is declined.
+        drop(session);
+        drop(asked);
         let settled =
             eventually("it is settled", || world.audited(&["question_settled"]).into_iter().next());
         assert_eq!(
@@ -96,6 +98,28 @@ fn b117_a_client_that_is_gone_has_not_answered() {
         let told = session.end(begin(&session, toolset, tool));
         told.says(&format!("{prefix}not answered: whoever was asked has gone without an answer"));
         assert!(told.is_error());
+        world.finish();
+    }
+}
+
+#[test]
+fn a_question_is_over_with_the_patience_of_its_call() {
+    for (toolset, tool, prefix) in ALL {
+        let world = World::new();
+        let operator = world.answerer();
+        let session = opening(&world, toolset).open();
+        let pending = session.begin_call(json!({
+            "name": tool, "arguments": arguments(toolset), "patience_ms": 300,
+        }));
+        let asked = operator.questions();
+        let told = session.end(pending);
+        told.says(&format!(
+            "{prefix}not answered within 0.3 s, which is as long as this call waits for a person; a later answer reaches nobody"
+        ));
+        assert!(told.is_error());
+        assert_eq!(told.result.structured_content["outcome"], "expired");
+        let settled = operator.settled(&asked.id);
+        assert_eq!((settled.outcome, settled.by), (QuestionOutcome::Expired, Actor::Daemon));
         world.finish();
     }
 }

@@ -4,8 +4,10 @@
 //! sees it, and so is the approval of a plan before it has an effect.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use brattice_protocol::audit::{Actor, Event};
+use brattice_protocol::hello::Answerer;
 use brattice_protocol::plan::{PlanAnswer, PlanRequest};
 use brattice_protocol::question::{
     Question, QuestionAnswer, QuestionOutcome, QuestionRequest, Response,
@@ -19,7 +21,10 @@ use super::desk::{Desk, NotOpened};
 use super::inquiry::{Ending, Matter, Settlement};
 use crate::audit::AuditError;
 use crate::server::{Connection, Reply};
-use crate::session::{RunningCall, Session};
+use crate::session::{Patience, RunningCall, Session};
+
+/// Characters of a client's reason for asking nobody.
+const MOST_REASON: usize = 200;
 
 /// Why nobody was asked. Its words are the result.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +34,15 @@ pub(crate) enum NotAsked {
         "nobody can answer: the session's client answers no {what}, and no operator is attached; nobody was asked"
     )]
     Unattended {
+        /// What.
+        what: &'static str,
+    },
+    /// The session's client is an MCP client, whose word is not taken for this.
+    #[error(
+        "nobody can answer: an MCP client's word on {what} is not taken for a person's (`[mcp] trust_elicitation`), and no \
+         operator is attached; nobody was asked"
+    )]
+    Untrusted {
         /// What.
         what: &'static str,
     },
@@ -112,6 +126,11 @@ pub(crate) async fn ask(
     let desk = session.questions();
     let clients = session.clients_that_answer(caller, matter.answers());
     let not_opened = |fault| match fault {
+        NotOpened::Unattended
+            if caller.answers(matter.answers()) && caller.answerer() == Answerer::McpClient =>
+        {
+            NotAsked::Untrusted { what: matter.plural() }
+        }
         NotOpened::Unattended => NotAsked::Unattended { what: matter.plural() },
         NotOpened::Full { open, whose } => NotAsked::Full { open, whose },
     };
@@ -144,6 +163,7 @@ pub(crate) async fn ask(
         | QuestionOutcome::KeptPlanning
         | QuestionOutcome::Dismissed
         | QuestionOutcome::NotAnswered
+        | QuestionOutcome::Expired
         | QuestionOutcome::Withdrawn => session.audit().record(&event),
     }
     Ok(settlement)
@@ -156,22 +176,28 @@ async fn hear(desk: Arc<Desk>, matter: Arc<Matter>, client: Arc<Connection>, rep
         None => None,
     };
     let response = match answered {
-        Some(Ok(value)) => read(&matter, value),
-        Some(Err(error)) => Err(error.to_string()),
-        None => Err("it has gone".to_owned()),
+        Some(Ok(value)) => read(&matter, value).map_err(|fault| (fault, Ending::Deserted)),
+        Some(Err(error)) => Err((error.to_string(), Ending::Unasked(shorten(&error.message)))),
+        None => Err(("it has gone".to_owned(), Ending::Deserted)),
     };
     let by = Actor::from(client.role());
     let refused = match response {
         // Somebody may have been faster.
-        Ok(response) => {
-            desk.answer(matter.id(), response, by).map(drop).map_err(|fault| fault.to_string())
-        }
+        Ok(response) => desk
+            .answer(matter.id(), response, by)
+            .map(drop)
+            .map_err(|fault| (fault.to_string(), Ending::Deserted)),
         Err(refused) => Err(refused),
     };
-    if let Err(reason) = refused {
+    if let Err((reason, ending)) = refused {
         tracing::info!(connection = %client.id(), question = %matter.id(), %reason, "a client did not answer");
-        desk.declined(matter.id(), client.id());
+        desk.declined(matter.id(), client.id(), ending);
     }
+}
+
+/// A reason on one line, as long as a result should tell it.
+fn shorten(reason: &str) -> String {
+    reason.chars().take(MOST_REASON).flat_map(char::escape_debug).collect()
 }
 
 /// What a client answered. Who closes a dialog may say so of a plan, too.
@@ -200,10 +226,22 @@ async fn wait(
         settled = &mut settled => return settled.unwrap_or_else(|_| deserted()),
         () = call.cancelled() => (Ending::Withdrawn, Actor::Client),
         _ = session.refusing() => (Ending::Closed, Actor::Daemon),
+        patience = lost(call.patience()) => (Ending::Expired(patience), Actor::Daemon),
     };
     // An answer that came in this very moment stands.
     session.questions().end(id, ending, by);
     settled.await.unwrap_or_else(|_| deserted())
+}
+
+/// Resolves when a call does not wait for a person any longer, with how long that was.
+async fn lost(patience: Patience) -> Duration {
+    match patience {
+        Patience::Limited(patience) => {
+            tokio::time::sleep(patience).await;
+            patience
+        }
+        Patience::Question => std::future::pending().await,
+    }
 }
 
 /// The end of what nobody could answer.

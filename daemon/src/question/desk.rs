@@ -169,12 +169,14 @@ impl Desk {
         }
     }
 
-    /// A client that was asked cannot answer.
-    pub(super) fn declined(&self, id: &QuestionId, client: ConnectionId) {
+    /// A client that was asked cannot answer; where nobody else can, it ends so.
+    pub(super) fn declined(&self, id: &QuestionId, client: ConnectionId, ending: Ending) {
         let mut open = self.open();
         if let Some(index) = open.find(id) {
             open.cases[index].clients.retain(|other| other.id() != client);
-            open.end_deserted();
+            if open.is_deserted(&open.cases[index]) {
+                open.end(index, ending, Actor::Daemon);
+            }
         }
     }
 
@@ -191,7 +193,7 @@ impl Desk {
             matter.session() == session && matter.answers() == kind
         };
         while let Some(index) = open.cases.iter().position(is_meant) {
-            open.end(index, ending, by);
+            open.end(index, ending.clone(), by);
         }
     }
 
@@ -263,11 +265,12 @@ impl Open {
         self.cases.iter().position(|case| case.inquiry.matter().id() == id)
     }
 
+    fn is_deserted(&self, case: &Case) -> bool {
+        case.clients.is_empty() && !self.is_attended(case.inquiry.matter().answers())
+    }
+
     fn end_deserted(&mut self) {
-        let is_deserted = |open: &Self, case: &Case| {
-            case.clients.is_empty() && !open.is_attended(case.inquiry.matter().answers())
-        };
-        while let Some(index) = self.cases.iter().position(|case| is_deserted(self, case)) {
+        while let Some(index) = self.cases.iter().position(|case| self.is_deserted(case)) {
             self.end(index, Ending::Deserted, Actor::Daemon);
         }
     }

@@ -4,6 +4,7 @@
 //! and told is `desk`'s, waiting is `ask`'s.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use brattice_protocol::audit::Actor;
 use brattice_protocol::hello::Answers;
@@ -25,10 +26,14 @@ pub(crate) enum Matter {
 }
 
 /// Why an inquiry ended without an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// Whoever was asked has gone, or could not ask.
+    /// Whoever was asked has gone, or gave no answer that is one.
     Deserted,
+    /// Whoever was asked could put it to nobody, for this reason.
+    Unasked(String),
+    /// The call waits for a person so long and no longer.
+    Expired(Duration),
     /// The call was withdrawn.
     Withdrawn,
     /// The session or the daemon ends.
@@ -162,7 +167,8 @@ impl Inquiry {
     /// It ends without an answer, unless it was settled before.
     pub(super) fn end(&mut self, ending: Ending, by: Actor) {
         let outcome = match ending {
-            Ending::Deserted => QuestionOutcome::NotAnswered,
+            Ending::Deserted | Ending::Unasked(_) => QuestionOutcome::NotAnswered,
+            Ending::Expired(_) => QuestionOutcome::Expired,
             Ending::Withdrawn | Ending::Closed | Ending::Over => QuestionOutcome::Withdrawn,
         };
         let (answers, feedback) = (Vec::new(), None);

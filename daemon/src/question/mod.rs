@@ -10,11 +10,11 @@
 //!
 //! | thing | owner | when it ends |
 //! |---|---|---|
-//! | what is open | the desk | at its first answer; with its call, its session, or the last who could answer; a plan also with plan mode |
+//! | what is open | the desk | at its first answer; with its call, that call's patience, its session, or the last who could answer; a plan also with plan mode |
 //! | an answer | the call that asked | with its result: nothing is remembered, and nothing is answered twice |
 //!
 //! Nothing is ever answered but by a person: what ends without an answer says so, whatever a session's approvals are set to,
-//! and has no time limit of its own. A daemon that dies has answered nothing, and the next one knows no such question; an id
+//! and has no time limit of its own but the patience of a call that has one. A daemon that dies has answered nothing, and the next one knows no such question; an id
 //! is never used again. Approvals of commands are another matter, with their own desk (`crate::approval`): they grant rights,
 //! and are bound to what was asked.
 

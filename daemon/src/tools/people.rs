@@ -14,7 +14,8 @@ use crate::fault::chain;
 use crate::question::{Ending, Matter, NotAsked, Settlement, ask as put};
 use crate::session::{RunningCall, Session};
 use crate::toolset::render::{
-    Facts, approved, not_approved, question_facts, render_answers, render_todos, unanswered,
+    Facts, Unheard, approved, not_approved, question_facts, render_answers, render_todos,
+    unanswered,
 };
 use crate::toolset::{PlanArguments, parse_plan, parse_questions, parse_todos};
 
@@ -48,12 +49,16 @@ pub(super) async fn ask(
         QuestionOutcome::Answered => {
             Answer::told(render_answers(session.tools(), questions, answers), facts)
         }
-        QuestionOutcome::Dismissed => Answer::told(unanswered(*outcome).to_owned(), facts),
+        QuestionOutcome::Dismissed => {
+            Answer::told(unanswered(*outcome, unheard(&settlement)), facts)
+        }
         QuestionOutcome::Withdrawn
         | QuestionOutcome::NotAnswered
+        | QuestionOutcome::Expired
         | QuestionOutcome::Approved
         | QuestionOutcome::KeptPlanning => {
-            came_to_nothing(session, &settlement, unanswered(*outcome), facts)
+            let text = unanswered(*outcome, unheard(&settlement));
+            came_to_nothing(session, &settlement, &text, facts)
         }
     }
 }
@@ -85,7 +90,8 @@ pub(super) async fn exit_plan_mode(
     let feedback = feedback.as_deref();
     let facts = Facts::Question(question_facts(&id, *outcome, &[], feedback));
     if *outcome != QuestionOutcome::Approved {
-        return came_to_nothing(session, &settlement, &not_approved(*outcome, feedback), facts);
+        let text = not_approved(*outcome, unheard(&settlement), feedback);
+        return came_to_nothing(session, &settlement, &text, facts);
     }
     match session.end_planning(*by).await {
         Ok(()) => Answer::told(approved(session.profile().mode, feedback), facts),
@@ -123,6 +129,17 @@ fn not_asked(session: &Session, fault: &NotAsked) -> Answer {
     Answer::turned_away(session.toolset().error(&fault.to_string()))
 }
 
+/// Why nobody said anything, where nobody did.
+fn unheard(settlement: &Settlement) -> Unheard<'_> {
+    match &settlement.ending {
+        Some(Ending::Unasked(reason)) => Unheard::Unasked(reason),
+        Some(Ending::Expired(patience)) => Unheard::Late(*patience),
+        Some(Ending::Deserted | Ending::Withdrawn | Ending::Closed | Ending::Over) | None => {
+            Unheard::Gone
+        }
+    }
+}
+
 /// Nobody answered, or not as it was hoped.
 fn came_to_nothing(session: &Session, settlement: &Settlement, text: &str, facts: Facts) -> Answer {
     let mut text = session.toolset().error(text);
@@ -131,7 +148,14 @@ fn came_to_nothing(session: &Session, settlement: &Settlement, text: &str, facts
     }
     let kept = match settlement.ending {
         Some(Ending::Closed) => Keeping::MayRunAgain,
-        Some(Ending::Deserted | Ending::Withdrawn | Ending::Over) | None => Keeping::Kept,
+        Some(
+            Ending::Deserted
+            | Ending::Unasked(_)
+            | Ending::Expired(_)
+            | Ending::Withdrawn
+            | Ending::Over,
+        )
+        | None => Keeping::Kept,
     };
     Answer { facts: Some(facts), kept, ..Answer::refused(text) }
 }

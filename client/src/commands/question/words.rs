@@ -60,6 +60,7 @@ pub(super) fn settled(settled: &QuestionSettled, style: Style) -> String {
         QuestionOutcome::KeptPlanning
         | QuestionOutcome::Dismissed
         | QuestionOutcome::NotAnswered
+        | QuestionOutcome::Expired
         | QuestionOutcome::Withdrawn => style.yellow(word),
     };
     format!("{id}  {word} by the {}\n", by.as_str())

@@ -58,7 +58,7 @@ pub(crate) use facts::Facts;
 pub(crate) use files::{render_edited, render_written, shown_path};
 pub(crate) use outcome::unshown_outcome;
 pub(crate) use people::{
-    approved, not_approved, question_facts, render_answers, render_todos, unanswered,
+    Unheard, approved, not_approved, question_facts, render_answers, render_todos, unanswered,
 };
 pub(crate) use reading::{caps, render_read};
 pub(crate) use refused::{Unread, edit_fault_words, fault_words, render_refused, unread_words};

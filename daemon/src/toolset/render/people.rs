@@ -1,5 +1,7 @@
 //! What people said, in words: answers to questions, and what became of a plan. Nothing is ever said for them.
 
+use std::time::Duration;
+
 use brattice_policy::Mode;
 use brattice_protocol::QuestionId;
 use brattice_protocol::question::{Answer, Question, QuestionFacts, QuestionOutcome};
@@ -51,17 +53,36 @@ fn answer_line(Answer { selected, custom, .. }: &Answer) -> String {
     selected.iter().chain(written).map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
+/// Why nobody said anything, where nobody did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unheard<'a> {
+    /// Whoever was asked has gone.
+    Gone,
+    /// Whoever was asked could put it to nobody, for this reason.
+    Unasked(&'a str),
+    /// The call waits so long and no longer.
+    Late(Duration),
+}
+
 /// How questions ended that have no answer.
-pub(crate) const fn unanswered(outcome: QuestionOutcome) -> &'static str {
-    match outcome {
-        QuestionOutcome::Dismissed => "[the user dismissed the questions without an answer]",
-        QuestionOutcome::Withdrawn => "the questions were withdrawn before anybody answered",
-        QuestionOutcome::NotAnswered
-        | QuestionOutcome::Answered
-        | QuestionOutcome::Approved
-        | QuestionOutcome::KeptPlanning => {
-            "not answered: whoever was asked has gone without an answer"
+pub(crate) fn unanswered(outcome: QuestionOutcome, unheard: Unheard<'_>) -> String {
+    match (outcome, unheard) {
+        (QuestionOutcome::Dismissed, _) => {
+            "[the user dismissed the questions without an answer]".to_owned()
         }
+        (QuestionOutcome::Withdrawn, _) => {
+            "the questions were withdrawn before anybody answered".to_owned()
+        }
+        (_, Unheard::Gone) => {
+            "not answered: whoever was asked has gone without an answer".to_owned()
+        }
+        (_, Unheard::Unasked(reason)) => {
+            format!("not answered: nobody could be asked ({reason}), and no operator is attached")
+        }
+        (_, Unheard::Late(patience)) => format!(
+            "not answered within {} s, which is as long as this call waits for a person; a later answer reaches nobody",
+            patience.as_secs_f64()
+        ),
     }
 }
 
@@ -77,14 +98,29 @@ pub(crate) fn approved(mode: Mode, feedback: Option<&str>) -> String {
 }
 
 /// A plan that was not approved.
-pub(crate) fn not_approved(outcome: QuestionOutcome, feedback: Option<&str>) -> String {
-    let why = match outcome {
-        QuestionOutcome::KeptPlanning => "the user did not approve the plan and keeps planning",
-        QuestionOutcome::Dismissed => "the user closed the plan without a decision",
-        QuestionOutcome::Withdrawn => "the plan was withdrawn before anybody decided",
-        QuestionOutcome::NotAnswered | QuestionOutcome::Answered | QuestionOutcome::Approved => {
-            "nobody decided: whoever was shown the plan has gone without an answer"
+pub(crate) fn not_approved(
+    outcome: QuestionOutcome,
+    unheard: Unheard<'_>,
+    feedback: Option<&str>,
+) -> String {
+    let why = match (outcome, unheard) {
+        (QuestionOutcome::KeptPlanning, _) => {
+            "the user did not approve the plan and keeps planning".to_owned()
         }
+        (QuestionOutcome::Dismissed, _) => "the user closed the plan without a decision".to_owned(),
+        (QuestionOutcome::Withdrawn, _) => {
+            "the plan was withdrawn before anybody decided".to_owned()
+        }
+        (_, Unheard::Gone) => {
+            "nobody decided: whoever was shown the plan has gone without an answer".to_owned()
+        }
+        (_, Unheard::Unasked(reason)) => format!(
+            "nobody decided: nobody could be shown the plan ({reason}), and no operator is attached"
+        ),
+        (_, Unheard::Late(patience)) => format!(
+            "nobody decided within {} s, which is as long as this call waits for a person",
+            patience.as_secs_f64()
+        ),
     };
     match feedback {
         Some(feedback) => format!("{why}; plan mode goes on\nThe user says: {feedback}"),
@@ -153,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_plan_that_is_not_approved_says_so_with_what_was_said() {
-        let kept = not_approved(QuestionOutcome::KeptPlanning, Some("use y"));
+        let kept = not_approved(QuestionOutcome::KeptPlanning, Unheard::Gone, Some("use y"));
         assert_eq!(
             kept,
             "the user did not approve the plan and keeps planning; plan mode goes on\nThe user says: use y"
@@ -161,6 +197,26 @@ mod tests {
         assert_eq!(
             approved(Mode::WorkspaceWrite, None),
             "the user approved the plan: plan mode is over, and the session's mode is workspace-write; carry the plan out"
+        );
+    }
+
+    #[test]
+    fn what_nobody_answered_says_why_nobody_said_anything() {
+        let late = Unheard::Late(Duration::from_millis(1_500));
+        let (silent, expired) = (QuestionOutcome::NotAnswered, QuestionOutcome::Expired);
+        assert_eq!(
+            [
+                unanswered(silent, Unheard::Unasked("no window")),
+                unanswered(expired, late),
+                not_approved(silent, Unheard::Unasked("no window"), None),
+                not_approved(expired, late, None),
+            ],
+            [
+                "not answered: nobody could be asked (no window), and no operator is attached",
+                "not answered within 1.5 s, which is as long as this call waits for a person; a later answer reaches nobody",
+                "nobody decided: nobody could be shown the plan (no window), and no operator is attached; plan mode goes on",
+                "nobody decided within 1.5 s, which is as long as this call waits for a person; plan mode goes on",
+            ]
         );
     }
 
