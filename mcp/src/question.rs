@@ -17,7 +17,7 @@ use crate::elicit::{Dialect, NoForm, approval, plan, question};
 #[derive(Debug)]
 pub(crate) enum Question {
     /// Whether a call may do something.
-    Approval(ApprovalQuestion),
+    Approval(Box<ApprovalQuestion>),
     /// Questions of the model.
     Questions(Pending<QuestionRequest, QuestionAnswer>),
     /// A plan to judge.
@@ -26,7 +26,7 @@ pub(crate) enum Question {
 
 impl From<ApprovalQuestion> for Question {
     fn from(question: ApprovalQuestion) -> Self {
-        Question::Approval(question)
+        Question::Approval(Box::new(question))
     }
 }
 

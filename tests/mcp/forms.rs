@@ -308,7 +308,7 @@ fn an_operator_who_is_there_judges_a_plan_before_the_client() {
     let id = peer.begin("tools/call", planned("# Plan"));
     let plan = operator.plan();
     let answer = PlanAnswer { decision: PlanDecision::Approve, feedback: None };
-    operator.respond(&plan.id, Response::Decided(answer)).unwrap();
+    operator.answer(&plan.id, Response::Decided(answer)).unwrap();
     let result = peer.end(id).unwrap();
     assert!(text(&result).starts_with("the user approved the plan"), "{result:#}");
     assert_eq!(peer.rest(), Vec::<Value>::new(), "the client was not asked");
@@ -327,7 +327,7 @@ fn an_operator_may_be_faster_with_an_answer_than_the_client() {
         let asked = Asked::begin(&mut peer, "question", call);
         let id = operator.questions().id;
         let answer = Response::Answered(vec![chosen("db", &["B"])]);
-        operator.respond(&id, answer).unwrap();
+        operator.answer(&id, answer).unwrap();
         let result = match &asked.way {
             Way::Request { call, request } => {
                 let withdrawn = peer.wait("the form's withdrawal", |told| {
@@ -365,7 +365,7 @@ fn b117_a_client_that_shows_no_forms_is_told_at_once_that_nobody_can_be_asked() 
         let mut why = chosen("why", &[]);
         why.custom = Some("x".to_owned());
         let answers = vec![chosen("db", &["A"]), chosen("os", &["C"]), why];
-        operator.respond(&asked.id, Response::Answered(answers)).unwrap();
+        operator.answer(&asked.id, Response::Answered(answers)).unwrap();
         let result = peer.end(id).unwrap();
         assert!(
             text(&result).starts_with(r#"{"answers":[{"id":"db","selected":["A"]}"#),

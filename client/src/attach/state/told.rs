@@ -133,6 +133,7 @@ impl Model {
                 QuestionOutcome::KeptPlanning
                 | QuestionOutcome::Dismissed
                 | QuestionOutcome::NotAnswered
+                | QuestionOutcome::Expired
                 | QuestionOutcome::Withdrawn => NoteKind::Failed,
             };
             let (word, by) = (settled.outcome.as_str(), settled.by.as_str());
