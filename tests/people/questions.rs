@@ -105,7 +105,7 @@ fn b117_a_client_that_is_gone_has_not_answered() {
 #[test]
 fn a_question_is_over_with_the_patience_of_its_call() {
     for (toolset, tool) in ALL {
-        let (world, prefix) = (World::new(), error_prefix(toolset));
+        let world = World::new();
         let operator = world.answerer();
         let session = opening(&world, toolset).open();
         let pending = session.begin_call(json!({
@@ -114,7 +114,8 @@ fn a_question_is_over_with_the_patience_of_its_call() {
         let asked = operator.questions();
         let told = session.end(pending);
         told.says(&format!(
-            "{prefix}not answered within 0.3 s, which is as long as this call waits for a person; a later answer reaches nobody"
+            "{}not answered within 0.3 s, which is as long as this call waits for a person; a later answer reaches nobody",
+            error_prefix(toolset)
         ));
         assert!(told.is_error());
         assert_eq!(told.result.structured_content["outcome"], "expired");

@@ -162,12 +162,6 @@ fn a_faulty_file_is_refused_with_its_place_and_what_was_expected() {
         stderr: format!("bratticed: the configuration {} is faulty: {words}\n", path.display()),
     };
     assert_eq!(
-        refused("[session]\nmode = \"workspace-write\"\n[mcp]\ntrust_elicitation = true\n"),
-        told(
-            "line 4, column 1: [mcp] trust_elicitation is not enforced by this version, and a file that sets it is refused"
-        )
-    );
-    assert_eq!(
         refused("[session]\ndetached_ttl = \"1 hour\"\n"),
         told(
             "line 2, column 16: [session] detached_ttl: expected a duration from 1ms to 8760h, such as \"500ms\", \
