@@ -18,8 +18,13 @@ fn b008_a_linked_worktree_commits() {
     );
     let session = |mode| world.session(mode).with("workspace", json!(world.ws().join("wt"))).open();
     let reader = session("read-only");
-    reader.run("git status --short; git diff --stat").exits(0).holds(" M f\n").lacks("rror");
-    reader.run("git add f").exits(128);
+    let shown = " M f\n f | 1 +\n 1 file changed, 1 insertion(+)";
+    let looked = reader.run("git status --short; git diff --stat");
+    looked.exits(0).says(shown);
+    assert_eq!(looked.outcome().denials_total, Some(0));
+    let refused = reader.run("git add f");
+    refused.exits(128);
+    assert_eq!(refused.outcome().denials_total, Some(1), "what must be written is still told");
     let writer = session("workspace-write");
     writer
         .run("git status --short && git add f && git commit -qm two && git log --oneline | wc -l")

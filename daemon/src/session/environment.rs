@@ -2,14 +2,18 @@
 //!
 //! What is kept of the daemon's own environment is `policy`'s decision; what a toolset adds is the toolset's.
 
-use brattice_policy::Profile;
 use brattice_policy::environment::{Environment, EnvironmentRules, TASK_ID};
+use brattice_policy::{Mode, Profile};
 use brattice_protocol::{SessionId, TaskId};
 
 use crate::exec::spec::Stdin;
 
 /// `TERM` of a command that has a terminal.
 const TERMINAL: &str = "xterm-256color";
+
+/// Switched off, `git status` does not try to write what it learned about the files into the index (git(1)). In `read-only` that would
+/// be refused, which a model would be told as a denial of a command that did all it was asked for.
+const GIT_LOCKS: &str = "GIT_OPTIONAL_LOCKS";
 
 /// What every command of a session gets, from the daemon's own environment by the configured rules.
 ///
@@ -40,13 +44,16 @@ pub(super) fn of_task(profile: &Profile, task: &TaskId, stdin: Stdin) -> Vec<(St
     if profile.mode.is_confined() {
         environment.push(("TMPDIR".to_owned(), profile.temp.display().to_string()));
     }
+    if profile.mode == Mode::ReadOnly {
+        environment.push((GIT_LOCKS.to_owned(), "0".to_owned()));
+    }
     environment
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use brattice_policy::{Mode, Namespaces, Network, Root, RootKind};
+    use brattice_policy::{Namespaces, Network, Root, RootKind};
 
     fn profile(mode: Mode) -> Profile {
         Profile {
@@ -81,6 +88,20 @@ mod tests {
         assert_eq!(get("BRATTICE_WORKSPACE").as_deref(), Some("/ws"));
         assert_eq!(get("TMPDIR").as_deref(), Some("/tmp/x"));
         assert_eq!((get("API_KEY"), get("BRATTICE_SOCKET")), (None, None));
+    }
+
+    #[test]
+    fn b008_git_takes_no_optional_locks_where_nothing_may_be_written() {
+        let task = TaskId::new("bash-1");
+        assert_eq!(
+            of_task(&profile(Mode::ReadOnly), &task, Stdin::Null),
+            [
+                pair("BRATTICE_TASK_ID", "bash-1"),
+                pair("BRATTICE_SANDBOX_MODE", "read-only"),
+                pair("TMPDIR", "/state/tmp"),
+                pair("GIT_OPTIONAL_LOCKS", "0"),
+            ]
+        );
     }
 
     #[test]
