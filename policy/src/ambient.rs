@@ -35,6 +35,7 @@ const GIT_CLONE: &str =
     "git clone links the objects of a repository beside it, and copies them where it may not";
 const IO_URING: &str = "a runtime asks whether there is io_uring, and takes another way";
 const JVM: &str = "a JVM tells its tools about itself, and does without";
+const NPM: &str = "npm keeps a log and asks for news where it can, and runs a script without";
 const SCORE: &str = "a program names itself or its worth to the kernel; a refusal changes nothing";
 const PYTHON: &str = "Python keeps compiled modules beside their source where it can";
 
@@ -61,6 +62,11 @@ pub const TABLE: &[Ambient] = &[
     row(None, Write, "/proc/*/task/*/comm", SCORE),
     row(Some("python3"), Create, "/__pycache__", PYTHON),
     row(Some("python"), Create, "/__pycache__", PYTHON),
+    row(None, Create, "/.npm", NPM),
+    row(None, Create, "/.npm/_logs", NPM),
+    row(None, Create, "/.npm/_logs/*", NPM),
+    row(None, Create, "/.npm/_update-notifier-last-checked", NPM),
+    row(None, Write, "/.npm/_update-notifier-last-checked", NPM),
     row(Some("cargo"), Rename, "/.global-cache*", CARGO),
 ];
 
@@ -107,5 +113,12 @@ mod tests {
         assert!(!known("cargo", Write, "/home/u/.cargo/config.toml"));
         assert!(known("node", Write, "/proc/17/task/18/comm"));
         assert!(!known("bash", Write, "/usr/local/bin/comm"));
+        assert!(known("npm test", Create, "/home/u/.npm/_logs"));
+        assert!(known(
+            "npm run build",
+            Create,
+            "/home/u/.npm/_logs/2026-12-01T00_00_00_000Z-debug-0.log"
+        ));
+        assert!(!known("npm install", Create, "/home/u/.npm/_cacache/tmp/x"));
     }
 }

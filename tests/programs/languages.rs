@@ -41,6 +41,25 @@ fn npm_installs_and_node_runs_its_workers() {
     world.finish();
 }
 
+/// What npm would keep for itself in a home that is not open to it is nothing that the script misses.
+#[test]
+fn npm_runs_a_script_and_nothing_is_told_as_denied() {
+    let world = super::world();
+    let package = r#"{"name": "app", "version": "1.0.0", "scripts": {"test": "node -p 6*7"}}"#;
+    world.file("package.json", package);
+    let session = world.session("workspace-write").open();
+    for (number, home) in
+        ["rm -rf $HOME/.npm", "mkdir $HOME/.npm", "mkdir $HOME/.npm/_logs"].iter().enumerate()
+    {
+        world.setup(home);
+        let run = session.run_for(300_000, &format!("npm test --silent && echo {number}"));
+        run.exits(0).says(&format!("42\n{number}"));
+        let outcome = run.outcome();
+        assert_eq!((&outcome.denials, outcome.denials_total), (&Vec::new(), Some(0)), "{home}");
+    }
+    world.finish();
+}
+
 #[test]
 fn python_makes_an_environment_and_runs_its_tests() {
     let world = super::world();
