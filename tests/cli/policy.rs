@@ -59,7 +59,7 @@ fn every_fault_of_a_file_is_told_with_its_place() {
             5,
             1,
             "unknown key \"max_task\" in [limits]: expected one of timeout, max_timeout, kill_grace, memory, pids, \
-             open_files, max_tasks, spool, state",
+             cpu, open_files, max_tasks, spool, state",
         ),
         (11, 13, "examples: \"git pull\" is not matched by the rule for git push"),
     ];

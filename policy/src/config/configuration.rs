@@ -231,6 +231,7 @@ impl<T: Named + Default> Configuration<T> {
             ("[session] approval_ttl", duration_in_words(limits.approval_ttl)),
             ("[limits] memory", limits.memory.map_or("none".to_owned(), size_in_words)),
             ("[limits] pids", limits.pids.map_or("none".to_owned(), |pids| pids.to_string())),
+            ("[limits] cpu", limits.cpu.map_or("none".to_owned(), |percent| percent.to_string())),
             ("[limits] open_files", limits.open_files.to_string()),
             ("[limits] max_tasks", limits.max_tasks.to_string()),
             ("[limits] spool", size_in_words(limits.spool)),
@@ -333,7 +334,7 @@ impl Taker<'_> {
     }
 
     fn limits(&mut self, limits: &mut Limits, section: LimitsSection) {
-        let LimitsSection { timeout, max_timeout, kill_grace, memory, pids, .. } = section;
+        let LimitsSection { timeout, max_timeout, kill_grace, memory, pids, cpu, .. } = section;
         self.set("[limits] timeout", &mut limits.timeout, timeout, |span| duration_in_words(*span));
         let max = &mut limits.max_timeout;
         self.set("[limits] max_timeout", max, max_timeout, |span| duration_in_words(*span));
@@ -344,6 +345,7 @@ impl Taker<'_> {
         self.set("[limits] memory", &mut limits.memory, memory, |bytes| size_in_words(*bytes));
         let pids = pids.map(|count| count.map(u64::from));
         self.set("[limits] pids", &mut limits.pids, pids, shown);
+        self.set("[limits] cpu", &mut limits.cpu, cpu, shown);
         let LimitsSection { open_files, max_tasks, spool, state, .. } = section;
         self.set("[limits] open_files", &mut limits.open_files, open_files, shown);
         let max_tasks = max_tasks.map(|count| count.map(|count| count as usize));

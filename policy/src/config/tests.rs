@@ -52,6 +52,7 @@ max_timeout = "300s"
 kill_grace = "1s"
 memory = "1GiB"
 pids = 100
+cpu = 150
 open_files = 1024
 max_tasks = 3
 spool = "16MiB"
@@ -171,6 +172,7 @@ fn every_key_is_read() {
             kill_grace: seconds(1),
             memory: Some(1 << 30),
             pids: Some(100),
+            cpu: Some(150),
             open_files: 1024,
             max_tasks: 3,
             spool: 16 << 20,
@@ -194,7 +196,7 @@ fn every_key_is_read() {
         argv: texts(&["git", "push"]),
         decision: Decision::Ask,
         reason: "publishing".to_owned(),
-        origin: "/etc/o.toml:49".to_owned(),
+        origin: "/etc/o.toml:50".to_owned(),
     };
     assert_eq!(rules, Rules::of(vec![rule]));
 }
@@ -345,7 +347,7 @@ fn unknown_keys_are_refused_with_those_that_are_known() {
         (
             "# é\n[limits]\n  time = \"1s\"\n",
             "line 3, column 3: unknown key \"time\" in [limits]: expected one of timeout, max_timeout, kill_grace, \
-             memory, pids, open_files, max_tasks, spool, state",
+             memory, pids, cpu, open_files, max_tasks, spool, state",
         ),
         (
             "[mcp]\ntrust = true\n",
