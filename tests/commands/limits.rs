@@ -23,7 +23,7 @@ fn b030_a_deadline_ends_everything_that_the_shell_started() {
         timed_out(&reply, 1500);
         reply.says("(no output)\n[timed out after 1500ms]\n[killed by signal: SIGTERM]");
         assert_eq!(world.strays(), [], "{mode}");
-        session.run("pgrep -fc '[s]pin_b030' || true").exits(0);
+        session.run("pgrep -fc '[s]pin_b030' || true").exits(0).says("0");
     }
     world.finish();
 }
@@ -130,8 +130,8 @@ fn t025_a_shell_that_ignores_sigterm_is_killed_and_says_so() {
     timed_out(&reply, 1000);
     assert_eq!(reply.outcome().signal.as_deref(), Some("SIGKILL"));
     assert!(
-        reply.outcome().duration_ms >= 5_500,
-        "SIGKILL comes after the grace: {:?}",
+        (5_500..20_000).contains(&reply.outcome().duration_ms),
+        "SIGKILL comes after the grace, and not much later: {:?}",
         reply.outcome()
     );
     reply.holds("[timed out after 1000ms]\n[killed by signal: SIGKILL]");

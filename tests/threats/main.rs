@@ -6,6 +6,7 @@ mod attack;
 mod attributes;
 mod control;
 mod devices;
+mod documented;
 mod files;
 mod kernel;
 mod names;
