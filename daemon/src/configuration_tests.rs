@@ -96,7 +96,7 @@ fn a_fault_is_told_with_its_file_and_its_place() {
         fault(&files(&scratch)),
         format!(
             "the configuration {} is faulty: line 2, column 1: unknown key \"max_task\" in [limits]: expected one of \
-             timeout, max_timeout, kill_grace, memory, pids, open_files, max_tasks, spool, state",
+             timeout, max_timeout, kill_grace, memory, pids, cpu, open_files, max_tasks, spool, state",
             path.display()
         )
     );

@@ -32,6 +32,7 @@ mod run;
 mod server;
 mod session;
 mod signals;
+mod socket;
 mod state;
 mod tools;
 mod toolset;

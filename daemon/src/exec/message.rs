@@ -126,7 +126,7 @@ pub(crate) enum FromSupervisor {
         /// Why.
         failure: Failure,
     },
-    /// The answer to `Notify` and `Measure`. Beside it: the spools that are new to the daemon, in the order of `spools`.
+    /// The answer to `Notify`, and before that to `Measure` where there is news. Beside it: the spools that are new to the daemon, in the order of `spools`.
     Grew {
         /// The task.
         task: TaskId,
@@ -158,7 +158,7 @@ pub(crate) enum FromSupervisor {
         /// Which spools are beside it.
         spools: Vec<Spooled>,
     },
-    /// The answer to `Measure`, after a `Grew` or an `Ended` of that task.
+    /// The answer to `Measure`: all that the task has printed by then was told before, by a `Grew` or its `Ended`.
     Measured {
         /// Of the request.
         sequence: u64,

@@ -70,7 +70,9 @@ fn answer(request: Request, flags: &Flags) -> Answer {
         Request::Find { paths } => Answer::Found(paths.iter().map(|path| find(path)).collect()),
         Request::Read { path, window, caps } => {
             let reading = files::read(&path, window, caps, &flags.files);
-            let read = |reading| Box::new(ReadFile { target: find(&path).ok(), reading });
+            let target =
+                || Some(Target { path: files::resolved(&path).ok()?, standing: Standing::There });
+            let read = |reading| Box::new(ReadFile { target: target(), reading });
             Answer::Read(reading.map(read).map_err(|fault| refused(fault, Access::READ_OK)))
         }
         Request::Write { path, content, expected, manner } => {

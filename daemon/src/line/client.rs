@@ -1,26 +1,24 @@
 //! The daemon's side of a line to a worker: calls by number, answered in whatever order they end.
 //!
-//! One tokio task owns the socket. When the worker dies its end closes, and whoever waits gets [`WorkerGone`]; when a caller is
-//! dropped the worker is told to stop that call, and its answer goes nowhere.
+//! What is asked is written by whoever asks; only what the socket has no room for waits, in order, for the tokio task that
+//! writes it then. Another one reads. When the worker dies its end closes, and whoever waits gets [`WorkerGone`]; when a
+//! caller is dropped the worker is told to stop that call, and its answer goes nowhere.
 
 use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream as StdStream;
+use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::UnixStream;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::io::{AsyncReadExt as _, BufReader};
+use tokio::sync::{oneshot, watch};
 
 use super::frame::{self, HEAD};
 use super::message::ToWorker;
-
-/// Messages that wait to be sent. One that finds no room waits in its caller.
-const QUEUE: usize = 64;
+use super::outgoing::Outgoing;
+use crate::socket::{self, Reader};
 
 /// The worker ended before it had answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -39,7 +37,7 @@ impl<Q, A> Clone for Client<Q, A> {
 
 #[derive(Debug)]
 struct Shared<A> {
-    outgoing: mpsc::Sender<Vec<u8>>,
+    outgoing: Outgoing,
     waiting: Arc<Mutex<Waiting<A>>>,
     gone: watch::Receiver<bool>,
 }
@@ -63,13 +61,11 @@ impl<Q: Serialize, A: DeserializeOwned + Send + 'static> Client<Q, A> {
     /// # Errors
     /// The socket cannot be watched.
     pub(crate) fn new(socket: OwnedFd) -> std::io::Result<Self> {
-        let stream = StdStream::from(socket);
-        stream.set_nonblocking(true)?;
-        let (reader, writer) = UnixStream::from_std(stream)?.into_split();
-        let (outgoing, queue) = mpsc::channel(QUEUE);
+        let (reader, writer) = socket::split(UnixStream::from(socket))?;
+        let reader = BufReader::new(reader);
         let waiting = Waiting { next: 0, calls: HashMap::new(), is_gone: false };
         let waiting = Arc::new(Mutex::new(waiting));
-        tokio::spawn(write(writer, queue));
+        let outgoing = Outgoing::new(writer);
         let (say_gone, gone) = watch::channel(false);
         let answers = read(reader, waiting.clone());
         tokio::spawn(async move {
@@ -98,7 +94,7 @@ impl<Q: Serialize, A: DeserializeOwned + Send + 'static> Client<Q, A> {
         let pending = Pending { shared: &self.0, id };
         // What does not fit a message was bounded where it came in.
         let frame = frame::frame(&ToWorker::Call { id, request }).map_err(|_| WorkerGone)?;
-        self.0.outgoing.send(frame).await.map_err(|_| WorkerGone)?;
+        self.0.outgoing.send(frame).await?;
         let answer = answered.await.map_err(|_| WorkerGone);
         drop(pending);
         answer
@@ -123,20 +119,12 @@ impl<A> Drop for Pending<'_, A> {
             && let Ok(frame) = frame::frame(&ToWorker::<()>::Cancel { id: self.id })
         {
             // Without room the call goes on to its end, which nobody hears of.
-            shared.outgoing.try_send(frame).ok();
+            shared.outgoing.try_send(frame);
         }
     }
 }
 
-async fn write(mut writer: OwnedWriteHalf, mut queue: mpsc::Receiver<Vec<u8>>) {
-    while let Some(frame) = queue.recv().await {
-        if writer.write_all(&frame).await.is_err() {
-            return;
-        }
-    }
-}
-
-async fn read<A: DeserializeOwned>(mut reader: OwnedReadHalf, waiting: Arc<Mutex<Waiting<A>>>) {
+async fn read<A: DeserializeOwned>(mut reader: BufReader<Reader>, waiting: Arc<Mutex<Waiting<A>>>) {
     while let Ok((id, answer)) = receive(&mut reader).await {
         if let Some(asker) = lock(&waiting).calls.remove(&id) {
             // Whoever asked may have gone.
@@ -149,7 +137,7 @@ async fn read<A: DeserializeOwned>(mut reader: OwnedReadHalf, waiting: Arc<Mutex
     waiting.calls.clear();
 }
 
-async fn receive<A: DeserializeOwned>(reader: &mut OwnedReadHalf) -> std::io::Result<(u64, A)> {
+async fn receive<A: DeserializeOwned>(reader: &mut BufReader<Reader>) -> std::io::Result<(u64, A)> {
     let mut head = [0; HEAD];
     reader.read_exact(&mut head).await?;
     let mut bytes = vec![0; frame::length(head)?];

@@ -14,6 +14,7 @@
 mod client;
 mod frame;
 mod message;
+mod outgoing;
 mod serve;
 
 pub(crate) use client::{Client, WorkerGone};

@@ -1,15 +1,17 @@
 //! The worker's side of the line: calls from the daemon, a bounded number at a time, each on the thread that has heard it.
 //!
 //! ```text
-//!  waiting for its turn ──► hearing ──a call──► the next one hears; the call is done here ──► waiting for its turn, or gone
+//!  waiting ── the socket has something ──► hearing ── a call ──► the next one may hear; the call is done here ──► waiting, or gone
 //! ```
 //!
 //! States: *serving* → *over*, when the daemon's end of the socket closes. It holds nothing between calls. There is always a
-//! thread that hears, so that each call can be withdrawn.
+//! thread that waits, so that each call can be withdrawn, and one at most that hears: the socket is armed for one event
+//! (epoll(7), `EPOLLONESHOT`), and again once a message was read. So the kernel picks who hears next, and no thread has to
+//! wake another one before its own work.
 
 use std::collections::HashMap;
 use std::io::{self, Write as _};
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -18,6 +20,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use brattice_policy::sys::signal;
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::io::Errno;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -52,8 +57,11 @@ pub(crate) trait Flag: Clone + Default + Send + Sync {
     fn is_raised(&self) -> bool;
 }
 
-/// Threads that wait for their turn to hear, and are kept.
-const MOST_IDLE: usize = 1;
+/// Threads that wait, and are kept.
+const MOST_IDLE: usize = 2;
+
+/// That the socket has something, or ends.
+const HEAR: EventFlags = EventFlags::IN.union(EventFlags::ONESHOT);
 
 /// What the threads share.
 struct Shared<W: Work> {
@@ -61,9 +69,13 @@ struct Shared<W: Work> {
     calls: Mutex<Calls<W::Flag>>,
     /// One of them ended, or was withdrawn.
     changed: Condvar,
-    /// Whoever has it hears.
-    socket: Mutex<UnixStream>,
-    /// Threads that wait for it.
+    /// None comes any more. Apart from `changed`, so that no thread is woken for each call's end.
+    over: Condvar,
+    /// Read by whoever hears.
+    socket: UnixStream,
+    /// Tells one thread that the socket has something.
+    armed: OwnedFd,
+    /// Threads that wait for that.
     idle: AtomicUsize,
     answers: Mutex<UnixStream>,
 }
@@ -101,11 +113,13 @@ fn run(work: impl Work) -> io::Result<()> {
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let answers = Mutex::new(socket.try_clone()?);
     let calls = Calls { flags: HashMap::new(), working: 0, is_over: false };
-    let (calls, changed) = (Mutex::new(calls), Condvar::new());
-    let (socket, idle) = (Mutex::new(socket), AtomicUsize::new(0));
-    let shared = Arc::new(Shared { work, calls, changed, socket, idle, answers });
+    let (calls, changed, over) = (Mutex::new(calls), Condvar::new(), Condvar::new());
+    let armed = epoll::create(CreateFlags::CLOEXEC)?;
+    epoll::add(&armed, &socket, EventData::new_u64(0), HEAR)?;
+    let idle = AtomicUsize::new(0);
+    let shared = Arc::new(Shared { work, calls, changed, over, socket, armed, idle, answers });
     spawn(&shared)?;
-    let over = shared.changed.wait_while(lock(&shared.calls), |calls| !calls.is_over);
+    let over = shared.over.wait_while(lock(&shared.calls), |calls| !calls.is_over);
     drop(over.unwrap_or_else(PoisonError::into_inner));
     // Nobody hears the answers any more; what a call has begun it undoes.
     shared.withdraw_all();
@@ -120,14 +134,11 @@ fn spawn<W: Work>(shared: &Arc<Shared<W>>) -> io::Result<()> {
 /// Hears and works in turns, as long as it is needed.
 fn hear<W: Work>(shared: &Arc<Shared<W>>) {
     while shared.idle.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more).is_ok() {
-        let mut socket = lock(&shared.socket);
-        shared.idle.fetch_sub(1, Ordering::SeqCst);
-        let Some(call) = shared.next(&mut socket) else {
-            lock(&shared.calls).is_over = true;
-            return shared.changed.notify_all();
-        };
+        let Ok(Some(call)) = shared.next() else { return shared.end() };
         let is_heard = shared.idle.load(Ordering::SeqCst) > 0 || spawn(shared).is_ok();
-        drop(socket);
+        if shared.arm().is_err() {
+            return shared.end();
+        }
         match is_heard {
             true => shared.work(call),
             // Where no other thread can be had this one hears on.
@@ -138,22 +149,50 @@ fn hear<W: Work>(shared: &Arc<Shared<W>>) {
 
 /// Counts a thread among those that wait, unless there are enough of them: one that leaves was never among them.
 fn one_more(idle: usize) -> Option<usize> {
-    (idle <= MOST_IDLE).then_some(idle + 1)
+    (idle < MOST_IDLE).then_some(idle + 1)
 }
 
 impl<W: Work> Shared<W> {
-    /// The next call. `None` once the daemon's end is closed, or says what nobody understands.
-    fn next(&self, socket: &mut UnixStream) -> Option<Call<W>> {
+    /// Waits for the next call, and does not arm the socket again. `None` once the daemon's end is closed.
+    ///
+    /// # Errors
+    /// It says what nobody understands, or there is no waiting for it.
+    fn next(&self) -> io::Result<Option<Call<W>>> {
         loop {
-            match frame::receive::<ToWorker<W::Request>>(socket) {
-                Ok(Some(ToWorker::Cancel { id })) => self.withdraw(id),
-                Ok(Some(ToWorker::Call { id, request })) => {
+            let waited = self.wait();
+            self.idle.fetch_sub(1, Ordering::SeqCst);
+            waited?;
+            match frame::receive::<ToWorker<W::Request>>(&mut &self.socket)? {
+                Some(ToWorker::Cancel { id }) => self.withdraw(id),
+                Some(ToWorker::Call { id, request }) => {
                     let flag = lock(&self.calls).flags.entry(id).or_default().clone();
-                    return Some(Call { id, request, flag });
+                    return Ok(Some(Call { id, request, flag }));
                 }
-                Ok(None) | Err(_) => return None,
+                None => return Ok(None),
+            }
+            self.idle.fetch_add(1, Ordering::SeqCst);
+            self.arm()?;
+        }
+    }
+
+    fn wait(&self) -> io::Result<()> {
+        let mut events = Vec::with_capacity(1);
+        loop {
+            match epoll::wait(&self.armed, spare_capacity(&mut events), None) {
+                Ok(0) | Err(Errno::INTR) => {}
+                Ok(_) => return Ok(()),
+                Err(errno) => return Err(errno.into()),
             }
         }
+    }
+
+    fn arm(&self) -> io::Result<()> {
+        Ok(epoll::modify(&self.armed, &self.socket, EventData::new_u64(0), HEAR)?)
+    }
+
+    fn end(&self) {
+        lock(&self.calls).is_over = true;
+        self.over.notify_all();
     }
 
     /// Works on a call once there is room, or at once where it was withdrawn: it then does next to nothing.

@@ -94,7 +94,10 @@ async fn receive(
     let id = ConnectionId(reception.numbers.fetch_add(1, Ordering::Relaxed));
     tracing::debug!(connection = %id, pid = caller.pid, ?role, "connection accepted");
     let handler = Arc::clone(&reception.handler);
-    Conversation::new(stream, id, role, handler, reception.limits, shutdown).hold().await;
+    match Conversation::new(stream, id, role, handler, reception.limits, shutdown) {
+        Ok(conversation) => conversation.hold().await,
+        Err(error) => tracing::warn!(connection = %id, %error, "a connection cannot be watched"),
+    }
     drop(seat);
 }
 

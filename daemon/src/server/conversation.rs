@@ -12,6 +12,7 @@
 //!
 //! What a method means is left to the [`Handler`]; the order of what is written, to `outbox`.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +22,6 @@ use brattice_protocol::rpc::decode_params;
 use brattice_protocol::{ErrorCode, Message, PROTOCOL, Request, RequestId, RpcError};
 use serde_json::Value;
 use tokio::net::UnixStream;
-use tokio::net::unix::OwnedReadHalf;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -34,6 +34,7 @@ use super::limits::{ConnectionLimits, MAX_ID};
 use super::lines::{LineReader, NextLine};
 use super::outbox::{Outbox, WriteError, write_out};
 use super::ticket::Ticket;
+use crate::socket::{self, Reader};
 
 /// The one request that is not counted against those in flight, so that a client whose requests
 /// are all in flight can still end one.
@@ -52,7 +53,7 @@ enum Ending {
     #[error("the client closed the connection")]
     Left,
     #[error("cannot read from the client")]
-    ReadFailed(#[source] std::io::Error),
+    ReadFailed(#[source] io::Error),
     #[error("the client broke the protocol")]
     Broken(#[source] DecodeError),
     #[error("a request's id is longer than {MAX_ID} bytes")]
@@ -72,7 +73,7 @@ pub(super) struct Conversation {
     connection: Arc<Connection>,
     handler: Arc<dyn Handler>,
     limits: ConnectionLimits,
-    input: LineReader<OwnedReadHalf>,
+    input: LineReader<Reader>,
     writer: Writer,
     /// Dropped or sent to, it makes the writer end.
     closing: oneshot::Sender<()>,
@@ -81,6 +82,9 @@ pub(super) struct Conversation {
 
 impl Conversation {
     /// Starts the connection's writer.
+    ///
+    /// # Errors
+    /// The socket cannot be watched.
     pub(super) fn new(
         stream: UnixStream,
         id: ConnectionId,
@@ -88,11 +92,11 @@ impl Conversation {
         handler: Arc<dyn Handler>,
         limits: ConnectionLimits,
         shutdown: watch::Receiver<bool>,
-    ) -> Self {
-        let (input, output) = stream.into_split();
+    ) -> io::Result<Self> {
+        let (input, output) = socket::split(stream.into_std()?)?;
         let (outbox, queue) = Outbox::new(&limits);
         let (closing, closed) = oneshot::channel();
-        Conversation {
+        Ok(Conversation {
             connection: Arc::new(Connection::new(id, role, outbox)),
             handler,
             limits,
@@ -100,7 +104,7 @@ impl Conversation {
             writer: tokio::spawn(write_out(output, queue, closed, limits.stall)),
             closing,
             shutdown,
-        }
+        })
     }
 
     /// Talks until either side has had enough. What is queued by then is still written; calls that

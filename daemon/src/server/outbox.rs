@@ -21,12 +21,12 @@ use std::time::Duration;
 use brattice_protocol::codec::MAX_MESSAGE;
 use brattice_protocol::{ErrorCode, RequestId, RpcError};
 use serde::Serialize;
-use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::body::Body;
 use super::limits::ConnectionLimits;
+use crate::socket::Writer;
 
 /// Answers that are given besides the requests in flight: refusals, `hello`, cancels.
 const ASIDES: usize = 64;
@@ -36,6 +36,10 @@ const NOTIFICATION_CHARGE: usize = 1 << 10;
 
 /// Lines that are queued together are written together, up to about this many bytes.
 const BATCH: usize = 256 << 10;
+
+/// How long a notification waits for what comes next: the answer to a quick call is written with what was told of the
+/// call, and wakes its client once.
+const COMPANY: Duration = Duration::from_millis(1);
 
 /// Whether a notification will be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +67,8 @@ impl Room {
 pub(super) struct Line {
     bytes: Vec<u8>,
     room: Room,
+    /// Whether nobody waits for it.
+    may_wait: bool,
 }
 
 /// The sending end of a connection's queue.
@@ -126,7 +132,7 @@ impl Outbox {
             );
             line = response(id, Err(&error));
         }
-        self.queue(line, room);
+        self.queue(Line { bytes: line, room, may_wait: false });
     }
 
     /// Queues a notification where it fits, and counts it where it does not.
@@ -155,7 +161,7 @@ impl Outbox {
         .into_bytes();
         let charge = u32::try_from(bytes.len().max(NOTIFICATION_CHARGE)).unwrap_or(u32::MAX);
         match Arc::clone(&self.notification_bytes).try_acquire_many_owned(charge) {
-            Ok(permit) => self.queue(bytes, Room::new(permit)),
+            Ok(permit) => self.queue(Line { bytes, room: Room::new(permit), may_wait: true }),
             Err(_full) => self.drop_one(),
         }
     }
@@ -170,9 +176,9 @@ impl Outbox {
         self.dropped.load(Ordering::Relaxed)
     }
 
-    fn queue(&self, bytes: Vec<u8>, room: Room) -> Delivery {
+    fn queue(&self, line: Line) -> Delivery {
         // A line with a room always fits, so an error means that the client is gone.
-        match self.lines.try_send(Line { bytes, room }) {
+        match self.lines.try_send(line) {
             Ok(()) => Delivery::Queued,
             Err(_gone) => Delivery::Dropped,
         }
@@ -217,7 +223,7 @@ pub(super) enum WriteError {
 /// Writes lines as they come. When `closing` is settled (or its sender is gone) it takes no new
 /// ones, writes what is queued, and ends.
 pub(super) async fn write_out(
-    mut output: impl AsyncWrite + Unpin,
+    output: Writer,
     mut queue: mpsc::Receiver<Line>,
     mut closing: oneshot::Receiver<()>,
     stall: Duration,
@@ -232,27 +238,39 @@ pub(super) async fn write_out(
                 continue;
             }
         };
-        let Some(Line { bytes: mut batch, room }) = line else {
+        let Some(line) = line else {
             return Ok(());
         };
-        // Before writing: a client that asks again the moment it is answered is not one too many.
-        drop(room);
-        while batch.len() < BATCH
-            && let Ok(Line { bytes, room }) = queue.try_recv()
-        {
-            drop(room);
-            batch.extend_from_slice(&bytes);
-        }
-        write_all(&mut output, &batch, stall).await?;
+        let batch = batch(line, &mut queue, is_closing).await;
+        write_all(&output, &batch, stall).await?;
     }
 }
 
+/// A line and those that are written with it: all that wait already, and while nobody waits for any of them, what comes
+/// soon. Their rooms are given back before they are written: a client that asks again the moment it is answered is not one
+/// too many.
+async fn batch(line: Line, queue: &mut mpsc::Receiver<Line>, is_closing: bool) -> Vec<u8> {
+    let until = Instant::now() + COMPANY;
+    let Line { bytes: mut batch, room, mut may_wait } = line;
+    drop(room);
+    while batch.len() < BATCH {
+        let next = match queue.try_recv() {
+            Ok(line) => Some(line),
+            Err(_) if may_wait && !is_closing => {
+                timeout_at(until, queue.recv()).await.ok().flatten()
+            }
+            Err(_) => None,
+        };
+        let Some(Line { bytes, room, may_wait: this_may }) = next else { break };
+        drop(room);
+        batch.extend_from_slice(&bytes);
+        may_wait &= this_may;
+    }
+    batch
+}
+
 /// Writes lines; the time limit starts again with every byte that the client takes.
-async fn write_all(
-    output: &mut (impl AsyncWrite + Unpin),
-    mut bytes: &[u8],
-    stall: Duration,
-) -> Result<(), WriteError> {
+async fn write_all(output: &Writer, mut bytes: &[u8], stall: Duration) -> Result<(), WriteError> {
     while !bytes.is_empty() {
         let written = timeout(stall, output.write(bytes))
             .await

@@ -13,16 +13,16 @@
 //! `danger-full-access` where no confined command reaches.
 
 use std::collections::HashMap;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use brattice_files::Fingerprint;
-use brattice_policy::{Mode, Profile, Root};
+use brattice_policy::Mode;
 use brattice_protocol::{CallId, TaskId};
 
 use super::command::StartError;
+use super::held_by::{self, HeldBy};
 use super::session::Session;
 use crate::approval::Permit;
 use crate::exec::{RunError, Supervisor, TaskHandle};
@@ -79,24 +79,6 @@ pub(super) struct Worker {
     held: Arc<HeldBy>,
     /// Keeps the way to its end open.
     _task: TaskHandle,
-}
-
-/// What a worker was started under. Where the session's is another by now, the worker is one of the past: something was
-/// hidden since, or a root is another folder of the same name.
-#[derive(Debug, PartialEq, Eq)]
-struct HeldBy {
-    profile: Profile,
-    /// Device and inode of each root that is there.
-    roots: Vec<Option<(u64, u64)>>,
-}
-
-impl HeldBy {
-    /// Blocks: a root may be on a file system that answers late.
-    fn now(profile: Profile) -> Self {
-        let inode = |root: &Root| std::fs::metadata(&root.path).ok();
-        let inode = |root| inode(root).map(|found| (found.dev(), found.ino()));
-        HeldBy { roots: profile.roots.iter().map(inode).collect(), profile }
-    }
 }
 
 impl Worker {
@@ -170,7 +152,8 @@ impl Session {
             worker.map(|worker| (worker.client.clone(), worker.held.clone()))
         };
         let Some((client, held)) = serving else { return Ok(None) };
-        let (now, answer) = tokio::join!(self.held_by(mode), client.call(request.clone()));
+        // The worker is on its way while its rules are looked at.
+        let (answer, now) = tokio::join!(client.call(request.clone()), self.held_by(mode));
         Ok(if now? == *held { Some(answer?) } else { None })
     }
 
@@ -238,8 +221,11 @@ impl Session {
 
     async fn held_by(&self, mode: Mode) -> Result<HeldBy, FilesError> {
         let profile = self.profile().with_mode(mode);
-        let look = self.shared.workers.run(Lane::Elsewhere, move || HeldBy::now(profile));
-        look.await.map_err(FilesError::Looked)
+        if let Some(roots) = held_by::roots_at_once(&profile) {
+            return Ok(HeldBy { profile, roots });
+        }
+        let look = move || HeldBy { roots: held_by::roots(&profile), profile };
+        self.shared.workers.run(Lane::Elsewhere, look).await.map_err(FilesError::Looked)
     }
 
     async fn start_worker(&self, mode: Mode) -> Result<Worker, FilesError> {

@@ -61,6 +61,7 @@ mod folder;
 mod gitdir;
 mod grounds;
 pub(crate) mod held;
+mod held_by;
 mod holding;
 mod kept;
 mod layers;

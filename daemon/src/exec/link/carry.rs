@@ -1,18 +1,20 @@
-//! The tokio task that owns the channel to a supervisor: it sends what the post has and hands out what comes back.
+//! The tokio task that owns the channel to a supervisor: it sends what had to wait and hands out what comes back.
 //!
 //! What ends it is the supervisor's end, or that it is left to the next daemon.
 
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::io::Interest;
-use tokio::net::UnixDatagram;
 use tokio::sync::mpsc;
 
 use super::deliver::deliver;
-use super::post::{Outgoing, Post, Waiting};
+use super::post::{Outgoing, Post, Waiting, Watched, Way};
 use super::short::Said;
 use super::task::TaskHandle;
 use crate::exec::channel::{Channel, ChannelError, Packet};
+use crate::socket;
 use crate::workers::{Lane, Workers};
 
 /// How long a message waits until this daemon has room for the descriptors beside it; then it is read without them.
@@ -23,16 +25,16 @@ const ROOM_PAUSE: Duration = Duration::from_millis(20);
 
 /// Carries messages until the supervisor is gone, and then tells whoever waits; or until it is left to the next daemon.
 pub(super) async fn carry(
-    channel: Channel<UnixDatagram>,
+    way: Arc<Way>,
     queue: mpsc::Receiver<Outgoing>,
     post: Post,
     workers: Workers,
 ) {
     tokio::select! {
-        () = send(&channel, queue, &post) => {}
-        () = receive(&channel, &post) => {}
+        () = send(&way, queue, &post) => {}
+        () = receive(&way.channel, &post) => {}
     }
-    drop(channel);
+    drop(way);
     let is_left = {
         let mut waiting = post.waiting();
         // Whoever waits to have it handed over is told that it was not.
@@ -44,18 +46,22 @@ pub(super) async fn carry(
     }
 }
 
-async fn send(channel: &Channel<UnixDatagram>, mut queue: mpsc::Receiver<Outgoing>, post: &Post) {
+async fn send(way: &Way, mut queue: mpsc::Receiver<Outgoing>, post: &Post) {
     loop {
         // Handles hold the sender, and the supervisor's end is seen by the receiving side: the queue does not run dry.
         let (sent, is_left) = tokio::select! {
             biased;
-            Some(outgoing) = queue.recv() => (send_one(channel, outgoing, post).await, false),
+            Some(outgoing) = queue.recv() => {
+                let sent = send_one(way, outgoing, post).await;
+                way.one_less();
+                (sent, false)
+            }
             () = post.wake.notified() => {
                 let (short, is_left) = {
                     let mut waiting = post.waiting();
                     (waiting.short.take(), waiting.is_left)
                 };
-                (send_short(channel, short).await, is_left)
+                (send_short(way, short).await, is_left)
             }
         };
         if sent.is_err() {
@@ -72,15 +78,13 @@ async fn send(channel: &Channel<UnixDatagram>, mut queue: mpsc::Receiver<Outgoin
 struct Gone;
 
 async fn send_one(
-    channel: &Channel<UnixDatagram>,
+    way: &Way,
     Outgoing { packet, starts }: Outgoing,
     post: &Post,
 ) -> Result<(), Gone> {
-    let sent = || ready_or(channel.send_packet(&packet));
-    match channel.holder().async_io(Interest::WRITABLE, sent).await {
-        Ok(Ok(())) => Ok(()),
+    match send_packet(&way.channel, &packet).await {
         // Only a start has a descriptor beside it, and only that start fails.
-        Ok(Err(error @ ChannelError::Crowded)) => {
+        Err(error @ ChannelError::Crowded) => {
             let mut waiting = post.waiting();
             if let Some(task) = starts {
                 waiting.tasks.remove(&task);
@@ -91,18 +95,15 @@ async fn send_one(
             }
             Ok(())
         }
-        Ok(Err(_)) | Err(_) => Err(Gone),
+        sent => sent.map_err(|_| Gone),
     }
 }
 
-async fn send_short(channel: &Channel<UnixDatagram>, short: Vec<Said>) -> Result<(), Gone> {
+async fn send_short(way: &Way, short: Vec<Said>) -> Result<(), Gone> {
     for (message, askers) in short {
         // What does not fit a message was bounded where it was made.
         let Ok(packet) = Packet::new(&message, Vec::new()) else { continue };
-        let sent = || ready_or(channel.send_packet(&packet));
-        if !matches!(channel.holder().async_io(Interest::WRITABLE, sent).await, Ok(Ok(()))) {
-            return Err(Gone);
-        }
+        send_packet(&way.channel, &packet).await.map_err(|_| Gone)?;
         for asker in askers {
             // Whoever asked may have gone.
             asker.send(()).ok();
@@ -111,11 +112,26 @@ async fn send_short(channel: &Channel<UnixDatagram>, short: Vec<Said>) -> Result
     Ok(())
 }
 
-async fn receive(channel: &Channel<UnixDatagram>, post: &Post) {
+/// Sends once there is room.
+async fn send_packet(channel: &Channel<Watched>, packet: &Packet) -> Result<(), ChannelError> {
+    loop {
+        match channel.send_packet(packet) {
+            Err(ChannelError::Full) => {
+                if socket::room(channel).await.is_err() {
+                    // This daemon has no descriptor to wait by.
+                    tokio::time::sleep(ROOM_PAUSE).await;
+                }
+            }
+            other => return other,
+        }
+    }
+}
+
+async fn receive(channel: &Channel<Watched>, post: &Post) {
     let mut crowded: Option<Instant> = None;
     loop {
         let is_patient = crowded.is_none_or(|since| since.elapsed() < ROOM_PATIENCE);
-        let read = || match is_patient {
+        let read = |_: &OwnedFd| match is_patient {
             true => ready_or(channel.receive()),
             false => ready_or(channel.receive_bare()),
         };

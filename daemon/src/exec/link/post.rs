@@ -1,16 +1,19 @@
-//! What is asked of a supervisor, and who waits for its answers. Messages are carried by `carry`.
+//! What is asked of a supervisor, and who waits for its answers. A request is sent by whoever asks, where the channel has
+//! room; what has to wait for some, and what comes back, is carried by `carry`.
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use brattice_policy::Profile;
 use brattice_policy::layer::LayerReport;
 use brattice_protocol::TaskId;
-use tokio::net::UnixDatagram;
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::sync::mpsc::{self, Permit};
+use tokio::sync::{Notify, oneshot};
 
 use super::carry::carry;
 use super::error::RunError;
@@ -19,6 +22,7 @@ use super::task::{Handover, TaskHandle};
 use crate::exec::channel::{Channel, Packet};
 use crate::exec::message::{Failure, RunRequest, ToSupervisor};
 use crate::exec::spec::{TaskUsage, Urgency};
+use crate::socket;
 use crate::workers::Workers;
 
 /// Requests that wait to be sent. One that finds no room waits in its caller.
@@ -28,11 +32,42 @@ const QUEUE: usize = 256;
 #[derive(Clone, Debug)]
 pub(super) struct Post {
     outgoing: mpsc::Sender<Outgoing>,
+    /// The carrier's: the channel closes when that ends, whoever still has a handle.
+    way: Weak<Way>,
     waiting: Arc<Mutex<Waiting>>,
     /// The session's, where records and spools are.
     folder: Arc<Path>,
     /// Wakes the sending side for what is in [`Waiting::short`].
     pub(super) wake: Arc<Notify>,
+}
+
+/// The channel's socket, watched for what comes.
+pub(super) type Watched = AsyncFd<OwnedFd>;
+
+/// The channel, and how many requests wait for room in it.
+#[derive(Debug)]
+pub(super) struct Way {
+    pub(super) channel: Channel<Watched>,
+    /// Those in the queue, and the one that its carrier is about to send. Held over a send, so that none overtakes them.
+    queued: Mutex<usize>,
+}
+
+impl Way {
+    /// Sends a request now, or has it wait in its place.
+    fn send_or_queue(&self, outgoing: Outgoing, place: Permit<'_, Outgoing>) {
+        let mut queued = lock(&self.queued);
+        let is_sent = *queued == 0 && self.channel.send_packet(&outgoing.packet).is_ok();
+        if !is_sent {
+            *queued += 1;
+            // What else may be wrong with it is found, and told, by the carrier.
+            place.send(outgoing);
+        }
+    }
+
+    /// A request of the queue was sent, or never will be.
+    pub(super) fn one_less(&self) {
+        *lock(&self.queued) -= 1;
+    }
 }
 
 /// A request, and what it would start.
@@ -69,17 +104,16 @@ impl Post {
         workers: Workers,
     ) -> std::io::Result<(Post, oneshot::Receiver<Result<Handover, Failure>>)> {
         channel.set_nonblocking()?;
-        // The runtime knows stream and datagram sockets; packets keep their borders as datagrams do. It only tells when
-        // the socket is ready: what is read and written is the channel's.
-        let socket = std::os::unix::net::UnixDatagram::from(channel.into_fd());
-        let channel = Channel::over(UnixDatagram::from_std(socket)?);
+        let channel = Channel::over(socket::watch(channel.into_fd(), Interest::READABLE)?);
         let (outgoing, queue) = mpsc::channel(QUEUE);
         let (say_ready, ready) = oneshot::channel();
         let waiting =
             Arc::new(Mutex::new(Waiting { ready: Some(say_ready), ..Waiting::default() }));
         let wake = Arc::new(Notify::new());
-        let post = Post { outgoing, waiting, folder: folder.into(), wake };
-        tokio::spawn(carry(channel, queue, post.clone(), workers));
+        let way = Arc::new(Way { channel, queued: Mutex::new(0) });
+        let post =
+            Post { outgoing, way: Arc::downgrade(&way), waiting, folder: folder.into(), wake };
+        tokio::spawn(carry(way, queue, post.clone(), workers));
         Ok((post, ready))
     }
 
@@ -156,14 +190,19 @@ impl Post {
             waiting.tasks.insert(task.id().clone(), task.clone());
             waiting.starting.insert(task.id().clone(), answer);
         }
-        let outgoing = Outgoing { packet, starts: Some(task.id().clone()) };
-        self.outgoing.send(outgoing).await.map_err(|_| RunError::Gone)?;
+        self.post(Outgoing { packet, starts: Some(task.id().clone()) }).await?;
         answered.await.unwrap_or(Err(RunError::Gone))
     }
 
     async fn send(&self, packet: Packet) -> Result<(), RunError> {
-        let outgoing = Outgoing { packet, starts: None };
-        self.outgoing.send(outgoing).await.map_err(|_| RunError::Gone)
+        self.post(Outgoing { packet, starts: None }).await
+    }
+
+    async fn post(&self, outgoing: Outgoing) -> Result<(), RunError> {
+        let place = self.outgoing.reserve().await.map_err(|_| RunError::Gone)?;
+        let way = self.way.upgrade().ok_or(RunError::Gone)?;
+        way.send_or_queue(outgoing, place);
+        Ok(())
     }
 
     /// What waits for the supervisor's answers.
@@ -228,8 +267,8 @@ impl Post {
     }
 }
 
-fn lock(waiting: &Mutex<Waiting>) -> MutexGuard<'_, Waiting> {
-    waiting.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

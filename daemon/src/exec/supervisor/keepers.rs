@@ -14,6 +14,7 @@ use super::reactor::Source;
 use super::serve::Supervisor;
 use super::spool::Taken;
 use super::task::Due;
+use super::usage::Told;
 use crate::exec::channel::ChannelError;
 use crate::exec::message::{FailedStep, Failure, FromKeeper, FromSupervisor, ToKeeper};
 use crate::exec::process;
@@ -275,9 +276,8 @@ impl Supervisor {
             task.postpone(now);
             return;
         };
-        task.told(now);
-        let (stdout, stderr) = task.bytes();
-        let (task, denied) = (task.id().clone(), task.tally());
+        let Told { bytes: (stdout, stderr), denied } = task.tell(now);
+        let task = task.id().clone();
         let message = FromSupervisor::Grew { task, stdout, stderr, spools, denied };
         self.say(&message, descriptors);
     }

@@ -15,6 +15,7 @@ use super::ending::StopCause;
 use super::git::GitState;
 use super::peer::Peer;
 use super::spool::{Spool, Taken};
+use super::usage::Told;
 use crate::exec::cgroup::Group;
 use crate::exec::message::{ProgramEnd, Spooled};
 use crate::exec::record::RecordFile;
@@ -88,8 +89,10 @@ pub(super) struct Task {
     /// What it was denied.
     pub(super) denied: TaskDenials,
     /// What the reader knows already, when it waits to be told of more.
-    reader_knows: Option<(u64, u64)>,
-    told_at: Option<Instant>,
+    pub(super) reader_knows: Option<(u64, u64)>,
+    pub(super) told_at: Option<Instant>,
+    /// What its daemon was told last.
+    pub(super) told: Option<Told>,
 }
 
 /// What a task is made of.
@@ -152,6 +155,7 @@ impl Task {
             denied: TaskDenials::default(),
             reader_knows: None,
             told_at: None,
+            told: None,
         }
     }
 
@@ -240,12 +244,6 @@ impl Task {
 
     /// The reader cannot be told now; it is tried again later.
     pub(super) fn postpone(&mut self, now: Instant) {
-        self.told_at = Some(now);
-    }
-
-    /// The reader is told now, and waits no more.
-    pub(super) fn told(&mut self, now: Instant) {
-        self.reader_knows = None;
         self.told_at = Some(now);
     }
 
@@ -342,6 +340,7 @@ impl Task {
     /// All spools, and after them the writing end of standard input, for a daemon that has none of them. What cannot be
     /// handed over is lost to it.
     pub(super) fn all_spools(&mut self) -> (Vec<Spooled>, Vec<OwnedFd>) {
+        self.told = None;
         self.stdout.spool.forget_reader();
         if let Some(stream) = &mut self.stderr {
             stream.spool.forget_reader();

@@ -8,13 +8,41 @@ use brattice_protocol::TaskId;
 
 use super::reactor::Source;
 use super::serve::Supervisor;
+use super::task::Task;
 use crate::exec::cgroup::Group;
+use crate::exec::denials::Tally;
 use crate::exec::message::FromSupervisor;
 use crate::exec::process;
 use crate::exec::spec::TaskUsage;
 
 /// Tasks that one message tells of, so that it fits.
 const TOLD_AT_ONCE: usize = 400;
+
+/// What a daemon is told of a task that runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Told {
+    /// Of standard output and error.
+    pub(super) bytes: (u64, u64),
+    pub(super) denied: Option<Tally>,
+}
+
+impl Task {
+    /// The reader is told this now, and waits no more.
+    pub(super) fn tell(&mut self, now: Instant) -> Told {
+        self.reader_knows = None;
+        self.told_at = Some(now);
+        self.told.insert(self.to_tell()).clone()
+    }
+
+    /// Whether there is anything that the reader has not been told.
+    pub(super) fn has_news(&self) -> bool {
+        self.told.as_ref() != Some(&self.to_tell())
+    }
+
+    fn to_tell(&self) -> Told {
+        Told { bytes: self.bytes(), denied: self.tally() }
+    }
+}
 
 impl Supervisor {
     /// Tells how far a task's streams have grown, what is in its pipes included.
@@ -26,7 +54,9 @@ impl Supervisor {
             let mode = self.tasks.get(&index)?.mode;
             self.drain_mode(mode);
             self.tell_denials();
-            self.tell(index, Instant::now());
+            if self.tasks.get(&index)?.has_news() {
+                self.tell(index, Instant::now());
+            }
             self.tasks.get(&index)?.idle()
         });
         self.say(&FromSupervisor::Measured { sequence, idle }, Vec::new());
