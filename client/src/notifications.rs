@@ -8,6 +8,7 @@ use brattice_protocol::approval::{ApprovalRequest, ApprovalSettled};
 use brattice_protocol::events::{EventNotice, NOTIFICATION};
 use brattice_protocol::plan::PlanRequest;
 use brattice_protocol::question::{QuestionRequest, QuestionSettled};
+use brattice_protocol::session::SessionChanged;
 use brattice_protocol::task::{TaskFinished, TaskStarted};
 use brattice_protocol::todo::TodoChanged;
 use brattice_protocol::tools::{CallFinished, CallOutput, CallStarted, ToolsChanged};
@@ -32,6 +33,8 @@ pub enum Notice {
     TaskFinished(Box<TaskFinished>),
     /// `tools.changed`
     ToolsChanged(ToolsChanged),
+    /// `session.changed`
+    SessionChanged(SessionChanged),
     /// `approval.pending`, to operators that answer approvals. Kept apart for its size, too.
     ApprovalPending(Box<ApprovalRequest>),
     /// `approval.settled`, to whoever was told of the approval.
@@ -70,6 +73,7 @@ impl Notice {
             "task.started" => typed(notification, Notice::TaskStarted),
             "task.finished" => typed(notification, Notice::TaskFinished),
             "tools.changed" => typed(notification, Notice::ToolsChanged),
+            "session.changed" => typed(notification, Notice::SessionChanged),
             "approval.pending" => {
                 typed(notification, |request| Notice::ApprovalPending(Box::new(request)))
             }

@@ -202,6 +202,21 @@ pub struct Counters {
     pub skills: u64,
 }
 
+/// Notification `session.changed`: what starts in the session from now on stands otherwise, whoever changed it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionChanged {
+    /// The session.
+    pub session: SessionId,
+    /// The mode of commands that start from now on; while it plans, `read-only`.
+    pub mode: Mode,
+    /// Whether it only plans.
+    pub plan: bool,
+    /// Whether its calls may ask a person.
+    pub approval: Approval,
+    /// Whether its supervisor died: nothing starts in it any more.
+    pub lost: bool,
+}
+
 /// One line of `session.list`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionSummary {

@@ -19,7 +19,7 @@ use brattice_protocol::question::{
     QuestionAnswer, QuestionFacts, QuestionList, QuestionRequest, QuestionRespond, QuestionSettled,
 };
 use brattice_protocol::session::{
-    OpenParams, Session, SessionParams, SessionSummary, Turn, UpdateParams,
+    OpenParams, Session, SessionChanged, SessionParams, SessionSummary, Turn, UpdateParams,
 };
 use brattice_protocol::skill::SkillRead;
 use brattice_protocol::status::{DaemonStatus, Reloaded, ShutdownParams};
@@ -77,6 +77,7 @@ fn params(method: &str, value: Value) -> Result<Value, serde_json::Error> {
         "plan.request" | "plan.pending" => through::<PlanRequest>(value),
         "todo.changed" => through::<TodoChanged>(value),
         "tools.changed" => through::<ToolsChanged>(value),
+        "session.changed" => through::<SessionChanged>(value),
         "events.watch" => through::<WatchParams>(value),
         "event" => through::<EventNotice>(value),
         "daemon.shutdown" => through::<ShutdownParams>(value),

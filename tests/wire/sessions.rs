@@ -1,5 +1,6 @@
 //! Sessions belong to their client: nobody else sees, calls, resumes or closes them while it is there.
 
+use brattice_client::Notice;
 use brattice_protocol::ErrorCode;
 use brattice_protocol::outcome::Cause;
 use brattice_tests::{Wire, World, eventually};
@@ -35,6 +36,41 @@ fn another_clients_session_is_unknown() {
     assert_eq!(other.request("session.list", json!({})).unwrap(), json!([]));
     assert_eq!(owner.request("session.list", json!({})).unwrap().as_array().unwrap().len(), 1);
     assert!(!world.ws().join("ran").exists());
+    world.finish();
+}
+
+#[test]
+fn a_client_is_told_when_its_session_stands_otherwise() {
+    let world = World::new();
+    let session = world.session("workspace-write").open();
+    let told = || {
+        session.notice("session.changed", |notice| match notice {
+            Notice::SessionChanged(changed) => Some(serde_json::to_value(changed).unwrap()),
+            _ => None,
+        })
+    };
+    let stands = |approval: &str, lost: bool| {
+        json!({
+            "session": session.id(),
+            "mode": "read-only",
+            "plan": false,
+            "approval": approval,
+            "lost": lost,
+        })
+    };
+    let update = |changes: Value| {
+        let mut params = changes;
+        params["session"] = json!(session.id());
+        Wire::open(&world.control()).request("session.update", params).unwrap();
+    };
+    update(json!({"mode": "read-only"}));
+    assert_eq!(told(), stands("ask", false));
+    // What is no change is not told: the next one is the next that is.
+    update(json!({"mode": "read-only"}));
+    update(json!({"approval": "never"}));
+    assert_eq!(told(), stands("never", false));
+    world.supervisor(session.id()).kill();
+    assert_eq!(told(), stands("never", true));
     world.finish();
 }
 

@@ -143,6 +143,9 @@ impl Session {
         if now.approval == Approval::Never {
             self.desk().end_all(self.id(), Ending::Silenced, by);
         }
+        if now != before {
+            self.standing_changed();
+        }
         if now.offered() != before.offered() || now.planning != before.planning {
             self.tools_changed();
         }

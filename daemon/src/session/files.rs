@@ -68,6 +68,8 @@ pub(super) struct FileWorkers {
     /// Those that serve. Held while one is started, so that there is one of a mode.
     of_mode: tokio::sync::Mutex<HashMap<Mode, Worker>>,
     started: AtomicU64,
+    /// Held while what dead workers left is put in order: a supervisor that was started for that alone has ended by then.
+    pub(super) recovery: tokio::sync::Mutex<()>,
     seen: Mutex<Seen>,
 }
 

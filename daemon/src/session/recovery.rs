@@ -56,8 +56,10 @@ fn has_entries(folder: &Path) -> io::Result<bool> {
 }
 
 impl Session {
-    /// Has what dead workers left put in order, where there is something.
+    /// Has what dead workers left put in order, where there is something. One does it at a time: a session that closes waits
+    /// for the end of what its supervisor's death began, in the folder that is about to go.
     pub(super) async fn recover_files(&self) {
+        let _one = self.files.recovery.lock().await;
         let ceiling = self.ceiling().mode;
         let mut unfinished = Vec::new();
         // Also what a person had allowed in a mode wider than the session's: nobody who may do less writes to its journal.

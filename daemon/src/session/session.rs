@@ -11,7 +11,7 @@ use brattice_policy::config::{Setting, Settings};
 use brattice_policy::layer::LayerReport;
 use brattice_policy::{Escalation, Profile};
 use brattice_protocol::SessionId;
-use brattice_protocol::session::{self as wire, Options, SessionSummary};
+use brattice_protocol::session::{self as wire, Options, SessionChanged, SessionSummary};
 use brattice_protocol::tools::ToolsChanged;
 use brattice_skills::Catalogue;
 use brattice_web::Allowance;
@@ -293,6 +293,20 @@ impl Session {
             lost: self.is_lost(),
             running: self.tasks.running(),
             opened: self.setup.opened.0,
+        }
+    }
+
+    /// What starts in it stands otherwise from now on.
+    pub(super) fn standing_changed(&self) {
+        if let Some(client) = self.audience() {
+            let changed = SessionChanged {
+                session: self.id().clone(),
+                mode: self.bounded().mode,
+                plan: self.planning().is_on(),
+                approval: self.approval(),
+                lost: self.is_lost(),
+            };
+            client.notify("session.changed", &changed);
         }
     }
 

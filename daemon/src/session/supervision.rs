@@ -149,6 +149,7 @@ impl Session {
         if self.intake() == Intake::Open {
             self.audit().record(&Event::SessionLost { session: self.id().clone(), reason: None });
             tracing::error!(session = %self.id(), "the supervisor has ended; running tasks are lost");
+            self.standing_changed();
             self.recover_lost_files().await;
         }
     }

@@ -78,10 +78,17 @@ impl Side {
     }
 }
 
-/// Calls of a session with finished tasks, over those of one without, in turns with the same daemon.
+/// Calls of a session with finished tasks, over those of one without, in turns with the same daemon. One task runs in each.
 fn calls(scale: Scale, side: &mut Side, tasks: usize) {
     let mut waited_for: [Vec<_>; 2] = Default::default();
     let mut started: [Vec<_>; 2] = Default::default();
+    let mut read: [Vec<_>; 2] = Default::default();
+    let mut listed = Vec::new();
+    let running: Vec<String> = side
+        .sessions
+        .iter_mut()
+        .map(|session| session.start(json!({"command": "exec sleep 900"})))
+        .collect();
     for _ in 0..scale.of(RUNS) {
         for (session, times) in side.sessions.iter_mut().zip(&mut waited_for) {
             times.push(timed(|| session.bash("true")));
@@ -93,9 +100,17 @@ fn calls(scale: Scale, side: &mut Side, tasks: usize) {
             session.wait_for(&[task]);
             pause();
         }
+        for ((session, task), times) in side.sessions.iter_mut().zip(&running).zip(&mut read) {
+            times.push(timed(|| session.tool("task_output", json!({"task_id": task}))));
+            pause();
+        }
+        listed.push(timed(|| side.sessions[0].tool("task_list", json!({}))));
+        pause();
     }
     compare("`true` until its result", waited_for, tasks);
     compare("`true` in the background, until it is started", started, tasks);
+    compare("`task_output`", read, tasks);
+    row(&format!("`task_list` with {tasks} finished tasks"), Spread::of(listed));
 }
 
 /// A daemon that finds finished tasks, over one that finds none, in turns.

@@ -111,6 +111,7 @@ async fn listen(
             | Notice::TaskStarted(_)
             | Notice::TaskFinished(_)
             | Notice::ToolsChanged(_)
+            | Notice::SessionChanged(_)
             | Notice::TodoChanged(_)
             | Notice::Other(_) => {}
         }
