@@ -5,6 +5,7 @@
 mod ceiling;
 mod environment;
 mod folders;
+mod limits;
 mod opened;
 mod reload;
 mod rules;

@@ -6,6 +6,7 @@ use std::fmt::Display;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use brattice_policy::enforce::privileges::ProcessLimits;
 use brattice_policy::layer::LayerReport;
 use brattice_policy::namespaces::Unheld;
 use brattice_policy::sys::spawn::ControllingTerminal;
@@ -255,8 +256,8 @@ pub(crate) enum FailedStep {
 pub(crate) struct ToLauncher {
     /// What its commands may do.
     pub(crate) profile: Profile,
-    /// Limits of its commands.
-    pub(crate) limits: Limits,
+    /// Limits of each process of its commands.
+    pub(crate) limits: ProcessLimits,
     /// bash's path.
     pub(crate) bash: PathBuf,
     /// The supervisor's process, outside every domain: what the broadcast's guard is tried on.

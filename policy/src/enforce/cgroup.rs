@@ -319,7 +319,8 @@ pub fn layer(found: &Result<[(Controller, Standing); 3], Unavailable>) -> Layer 
     let standings = match found {
         Err(unavailable) => {
             let reason = format!(
-                "{unavailable}: memory, processes and CPU of a command are not limited, and it is ended by signals alone; {}",
+                "{unavailable}: processes and CPU of a command are not limited, its memory for each process alone, and it is \
+                 ended by signals alone; {}",
                 unavailable.remedy()
             );
             return Layer::with(LayerName::Cgroup, LayerState::Off, reason);
@@ -331,8 +332,14 @@ pub fn layer(found: &Result<[(Controller, Standing); 3], Unavailable>) -> Layer 
     if gaps.is_empty() {
         return Layer::on(LayerName::Cgroup);
     }
-    let reason =
+    let mut reason =
         format!("commands have control groups, but without limits on {}", gaps.join(" and "));
+    let lacks = |(controller, standing): &(Controller, Standing)| {
+        *controller == Controller::Memory && *standing != Standing::Enabled
+    };
+    if standings.iter().any(lacks) {
+        reason.push_str("; memory is limited for each process alone");
+    }
     Layer::with(LayerName::Cgroup, LayerState::Partial, reason)
 }
 

@@ -82,6 +82,11 @@ impl Tree {
         Group::new(self.folder.join(name), &self.controllers, limits)
     }
 
+    /// Whether its groups limit a command's memory.
+    pub(crate) fn limits_memory(&self) -> bool {
+        self.controllers.contains(&Controller::Memory)
+    }
+
     /// Unlocks the session's folder, as the end of a supervisor that was killed does.
     #[cfg(test)]
     pub(super) fn abandon(&self) {

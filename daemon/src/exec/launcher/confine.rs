@@ -4,13 +4,14 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use brattice_policy::enforce::granted::Granted;
 use brattice_policy::enforce::namespaces::Entered;
+use brattice_policy::enforce::privileges::ProcessLimits;
 use brattice_policy::enforce::probe::Machine;
 use brattice_policy::enforce::seccomp::{Observer, Selection};
 use brattice_policy::enforce::{landlock, namespaces, privileges, seccomp};
 use brattice_policy::layer::LayerName;
 use brattice_policy::sys::errno;
 use brattice_policy::sys::signal::Broadcast;
-use brattice_policy::{Limits, Profile, sys};
+use brattice_policy::{Profile, sys};
 
 use crate::exec::message::{FailedStep, Failure};
 
@@ -49,11 +50,11 @@ const NONE: Entered = Entered { held: Vec::new(), unheld: Vec::new(), loopback: 
 /// `loopback` is the session's network, where an earlier launcher has made it.
 pub(super) fn enter(
     profile: &Profile,
-    limits: &Limits,
+    limits: &ProcessLimits,
     loopback: Vec<OwnedFd>,
 ) -> Result<Confined, Failure> {
     if !profile.mode.is_confined() {
-        privileges::lower_open_files(limits.open_files)
+        privileges::lower_softly(limits)
             .map_err(|errno| Failure::new(FailedStep::Privileges, &errno::explain(errno)))?;
         return Ok(Confined { confinement: Confinement::None, namespaces: NONE });
     }
@@ -77,7 +78,11 @@ pub(super) fn enter(
 }
 
 /// Drops privileges and enters D1.
-fn restrict(profile: &Profile, limits: &Limits, machine: &Machine) -> Result<Confinement, Failure> {
+fn restrict(
+    profile: &Profile,
+    limits: &ProcessLimits,
+    machine: &Machine,
+) -> Result<Confinement, Failure> {
     privileges::drop_all(limits).map_err(|error| Failure::new(FailedStep::Privileges, &error))?;
     let domain = landlock::mode_ruleset(profile, machine.abi())
         .map_err(|error| Failure::caused(FailedStep::Landlock, &error))?;

@@ -47,6 +47,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use brattice_policy::enforce::privileges::ProcessLimits;
 use brattice_policy::{Limits, sys};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 
@@ -84,6 +85,15 @@ pub(super) struct Setup {
     denied: u64,
     /// Held, never read.
     _lock: File,
+}
+
+impl Setup {
+    /// What each process of a command is held to, beside what its control group holds the command to.
+    fn process_limits(&self) -> ProcessLimits {
+        let is_held = self.groups.as_ref().is_some_and(Tree::limits_memory);
+        let data = self.limits.memory.filter(|_| !is_held);
+        ProcessLimits { open_files: self.limits.open_files, data }
+    }
 }
 
 /// Whether shells may be started before their command is there.

@@ -147,7 +147,7 @@ impl Mode {
         let given = given.map_err(|error| Failure::new(FailedStep::Descriptors, &error))?;
         let message = ToLauncher {
             profile: profile.clone(),
-            limits: setup.limits.clone(),
+            limits: setup.process_limits(),
             bash: setup.bash.clone(),
             supervisor: std::process::id(),
         };
