@@ -38,6 +38,35 @@ for name, request in (("sti", TIOCSTI), ("linux", TIOCLINUX), ("upper-sti", UPPE
     .run();
 }
 
+/// The twin on a terminal: what is typed is read there, unless the machine as a whole forbids it (sysctl `dev.tty.legacy_tiocsti`,
+/// which root is above).
+#[test]
+fn p6_outside_what_is_typed_into_a_terminal_is_read_there() {
+    let world = World::new();
+    let steps = r#"
+import errno, fcntl, os, pty, termios
+child, master = pty.fork()
+if child == 0:
+    try: fcntl.ioctl(0, termios.TIOCSTI, b"x"); fcntl.ioctl(0, termios.TIOCSTI, b"\n")
+    except OSError as error: print(errno.errorcode[error.errno], flush=True); os._exit(0)
+    print("typed", input(), flush=True); os._exit(0)
+told = b""
+try:
+    while piece := os.read(master, 100): told += piece
+except OSError: pass
+os.waitpid(child, 0)
+print(told.decode().split("\n")[-2].strip())
+"#;
+    std::fs::write(world.out().join("type.py"), steps).unwrap();
+    let twin = world.native("python3 $OUT/type.py");
+    let is_allowed = rustix::process::geteuid().is_root()
+        || std::fs::read_to_string("/proc/sys/dev/tty/legacy_tiocsti")
+            .is_ok_and(|set| set == "1\n");
+    let expected = if is_allowed { "typed x\n" } else { "EIO\n" };
+    assert_eq!(twin.stdout, expected, "{twin:?}");
+    world.finish();
+}
+
 #[test]
 fn p7_a_command_inherits_three_descriptors() {
     let world = World::new();

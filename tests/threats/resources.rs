@@ -1,6 +1,6 @@
 //! P20 to P24: what a command leaves behind, and how much it may take while it runs. All bombs here are bounded.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use brattice_protocol::outcome::Cause;
 use brattice_tests::{CONFINED, World};
@@ -25,6 +25,14 @@ fn p20_the_daemon_runs_nothing_that_a_workspace_says() {
     world.finish();
 }
 
+/// Ends what a twin has left behind; how many processes that were.
+fn end_strays(world: &World) -> usize {
+    let left = world.strays();
+    left.iter().for_each(brattice_tests::Process::kill);
+    world.is_quiet();
+    left.len()
+}
+
 #[test]
 fn p21_whatever_a_command_becomes_it_ends_with_its_call() {
     let world = World::new();
@@ -45,6 +53,11 @@ fn p21_whatever_a_command_becomes_it_ends_with_its_call() {
             reply.exits(0).holds("left running]");
             assert_eq!(world.strays(), [], "{mode}: {shape}");
         }
+    }
+    for shape in &shapes {
+        world.native(&format!("{{ {shape}\n}} >$OUT/said 2>&1")).succeeded();
+        // What stays in its shell's group ends with that here; what left it stays.
+        assert_eq!(end_strays(&world) > 0, !shape.contains("disown"), "the twin of {shape}");
     }
     world.finish();
 }
@@ -122,6 +135,11 @@ fn p22_a_bomb_of_processes_ends_at_its_deadline_and_hurts_nobody() {
         assert_eq!(reply.cause(), Cause::TimedOut);
         assert_eq!(world.strays(), [], "{mode}");
     }
+    // A smaller one, which a time limit outside ends as little as a large one.
+    let twin =
+        world.native("sed s/400/20/ bomb.py >few.py; timeout 1 python3 few.py >/dev/null 2>&1");
+    assert_eq!(twin.code, Some(124), "{twin:?}");
+    assert_eq!(end_strays(&world), 20);
     world.finish();
 }
 
@@ -144,6 +162,11 @@ fn p22_threads_descriptors_and_descriptors_in_flight_are_the_commands_own_troubl
         session.run("echo on").exits(0).says("on");
         assert_eq!(world.strays(), [], "{mode}");
     }
+    let twin = world.native("timeout 2 python3 -u threads.py; ulimit -n; python3 flight.py");
+    let lines: Vec<&str> = twin.stdout.lines().collect();
+    let most: u64 = lines[1].parse().unwrap_or(u64::MAX);
+    assert_eq!((lines[0], lines[2]), ("started", "full"), "outside as well: {twin:?}");
+    assert!(most != 4096, "the limit on descriptors is the sandbox's: {twin:?}");
     world.finish();
 }
 
@@ -156,5 +179,8 @@ fn p24_a_child_that_keeps_the_pipe_keeps_nobody_waiting() {
         reply.exits(0).says("hi\n[1 process still running: now task bash-1]");
         assert!(Duration::from_millis(reply.outcome().duration_ms) < Duration::from_secs(60));
     }
+    let start = Instant::now();
+    assert_eq!(world.native("setsid sleep 2 & echo hi").stdout, "hi\n");
+    assert!(start.elapsed() > Duration::from_millis(1900), "whoever reads to the end waits");
     world.finish();
 }
