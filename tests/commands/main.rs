@@ -6,6 +6,7 @@ mod ahead;
 mod deaths;
 mod ends;
 mod environment;
+mod forks;
 mod held;
 mod leaks;
 mod limits;

@@ -1,10 +1,28 @@
 //! Limits of the configuration that hold each command.
 
+use std::os::unix::fs::MetadataExt as _;
+
 use brattice_protocol::outcome::Cause;
 use brattice_protocol::{LayerName, LayerState};
 use brattice_tests::World;
 
 use crate::worlds::configured;
+
+#[test]
+fn of_a_stream_as_much_is_kept_as_spool_says() {
+    let world = configured("[limits]\nspool = \"16MiB\"\n").start();
+    let session = world.session("workspace-write").open();
+    let reply = session.run("head -c 20971520 /dev/zero | tr '\\0' x; echo end");
+    let stdout = reply.exits(0).outcome().stdout.clone();
+    let kept = stdout.bytes - stdout.dropped;
+    // Half of it is the head; the tail gives way in pieces.
+    assert_eq!(stdout.bytes, 20_971_524);
+    assert!((9 << 20..=16 << 20).contains(&kept), "{kept}");
+    let file = std::fs::metadata(stdout.file.expect("what was kept is in a file")).unwrap();
+    assert!(file.blocks() * 512 <= 16 << 20, "{file:?}");
+    reply.holds("xxend\n");
+    world.finish();
+}
 
 /// Fills so many bytes, and says what came of it.
 fn fill(bytes: usize) -> String {

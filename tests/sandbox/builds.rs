@@ -55,8 +55,23 @@ fn b006_a_grandchild_serves_on_loopback() {
     world.file("daemonish.py", DAEMONISH);
     for mode in CONFINED {
         let reply = world.session(mode).open().run("python3 daemonish.py");
-        assert_eq!(reply.exits(0).lines()[0], "pong", "{mode}");
+        assert_eq!(reply.undenied().lines()[0], "pong", "{mode}");
     }
+    world.finish();
+}
+
+/// A debugger of one's own programs, and limits of one's own children: what the sandbox refuses is others' processes.
+#[test]
+fn a_command_traces_and_limits_what_it_has_started() {
+    let world = World::new();
+    let session = world.session("workspace-write").open();
+    let trace = "strace -f -qq -e trace=execve -o log sh -c '/bin/true; :' && grep -c 'execve(\"/bin/true' log";
+    session.run(trace).undenied().says("1");
+    let limit = "sleep 60 & prlimit --pid $! --nofile=123:123 && prlimit --pid $! --nofile --noheadings -o SOFT,HARD | xargs; \
+                 kill $!";
+    session.run(limit).undenied().says("123 123");
+    let steer = "sleep 60 & renice -n 5 -p $! >/dev/null && taskset -cp 0 $! >/dev/null && ps -o ni= -p $! | tr -d ' '; kill $!";
+    session.run(steer).undenied().says("5");
     world.finish();
 }
 

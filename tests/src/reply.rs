@@ -142,6 +142,17 @@ impl Reply {
         self
     }
 
+    /// Asserts that the command ran to exit code 0, and that the sandbox refused it nothing that it would miss.
+    ///
+    /// # Panics
+    /// When it did not, or something is on record.
+    #[track_caller]
+    pub fn undenied(&self) -> &Reply {
+        let outcome = self.exits(0).outcome();
+        assert_eq!((&outcome.denials, outcome.denials_total), (&Vec::new(), Some(0)), "{self:#?}");
+        self
+    }
+
     /// Asserts that the call failed and that nothing ran.
     ///
     /// # Panics

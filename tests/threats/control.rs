@@ -41,7 +41,7 @@ pub(crate) fn without(world: WorldBuilder, layer: &str, errno: i32) -> WorldBuil
 
 /// Asserts that a layer's absence is told, stops confined commands before they run, and nothing else.
 #[track_caller]
-fn fails_closed(world: &World, layer: &str, piece: &str) {
+fn fails_closed(world: &World, layer: &str, piece: &str, remedy: &str) {
     let hello = world.hello();
     let missing = hello.sandbox.missing().expect("hello tells the missing layer");
     assert_eq!(serde_json::to_value(missing.name).unwrap(), json!(layer));
@@ -51,7 +51,8 @@ fn fails_closed(world: &World, layer: &str, piece: &str) {
         let told = session.opened().sandbox.missing().expect("session.open tells it, too");
         assert_eq!(told.name, missing.name);
         for _ in 0..2 {
-            session.run("echo hi > f; echo done").is_refused().holds(layer).holds(piece);
+            let reply = session.run("echo hi > f; echo done");
+            reply.is_refused().holds(layer).holds(piece).holds(remedy);
         }
         // The tools for files are done behind the same layers.
         for (tool, arguments) in [
@@ -64,27 +65,33 @@ fn fails_closed(world: &World, layer: &str, piece: &str) {
         assert!(!world.ws().join("f").exists(), "{mode}");
     }
     world.session("danger-full-access").open().run("echo hi").exits(0).says("hi");
+    // Which, why, and what to do.
+    let doctor = brattice_tests::brattice_in(world, &["doctor"]);
+    assert_eq!(doctor.code, Some(1), "{doctor:?}");
+    for told in [layer, piece, remedy, "commands cannot run in read-only and workspace-write"] {
+        assert!(doctor.stdout.contains(told), "{told:?}: {doctor:?}");
+    }
     assert_eq!(world.strays(), []);
 }
 
 #[test]
 fn b024_c9_without_landlock_confined_commands_are_refused_and_others_run() {
     let world = world_without("landlock", 38);
-    fails_closed(&world, "landlock", "ENOSYS");
+    fails_closed(&world, "landlock", "ENOSYS", "use a kernel with CONFIG_SECURITY_LANDLOCK");
     world.finish();
 }
 
 #[test]
 fn b024_c9_with_landlock_switched_off_likewise() {
     let world = world_without("landlock", 95);
-    fails_closed(&world, "landlock", "EOPNOTSUPP");
+    fails_closed(&world, "landlock", "EOPNOTSUPP", "add landlock to the lsm= boot parameter");
     world.finish();
 }
 
 #[test]
 fn c10_a_layer_that_fails_after_another_stops_the_command() {
     let world = world_without("seccomp", 1);
-    fails_closed(&world, "seccomp", "EPERM");
+    fails_closed(&world, "seccomp", "EPERM", "allow the call in the container's profile");
     world.finish();
 }
 

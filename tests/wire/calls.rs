@@ -237,6 +237,29 @@ fn a_call_is_told_from_its_start_to_its_end() {
 }
 
 #[test]
+fn output_in_many_small_pieces_is_told_twenty_times_a_second_at_most_and_whole() {
+    let world = World::new();
+    let session = world.session("workspace-write").watching(&[Watch::Output]).open();
+    let drip = "for i in $(seq 1000); do printf %04d $i; sleep 0.002; done";
+    let reply = session.end(session.begin_call(numbered("drip", drip)));
+    let seconds = reply.exits(0).outcome().duration_ms.div_ceil(1000);
+    let (mut told, mut text) = (0, String::new());
+    session.notice("call.finished", |notice| match notice {
+        Notice::CallOutput(output) => {
+            assert_eq!(output.offset, text.len() as u64, "nothing is left out");
+            (told, text) = (told + 1, text.clone() + &output.data);
+            None
+        }
+        Notice::CallFinished(_) => Some(()),
+        _ => None,
+    });
+    assert_eq!(text, (1..=1000).map(|number| format!("{number:04}")).collect::<String>());
+    // The last piece may follow at once.
+    assert!((2..=20 * seconds + 1).contains(&told), "{told} in {seconds} s");
+    world.finish();
+}
+
+#[test]
 fn a_turn_counts_its_commands() {
     let world = World::new();
     let session = world.session("workspace-write").open();

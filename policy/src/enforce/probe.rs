@@ -139,7 +139,10 @@ impl Machine {
                 "landlock_create_ruleset: EOPNOTSUPP: Landlock is switched off; add landlock to the lsm= boot parameter"
                     .to_owned(),
             ),
-            Err(errno) => missing(format!("landlock_create_ruleset: {}", errno::explain(errno))),
+            Err(errno) => missing(format!(
+                "landlock_create_ruleset: {}; allow the landlock_* calls in the container's profile",
+                errno::explain(errno)
+            )),
             Ok(abi) if abi < LEAST_ABI => missing(format!(
                 "Landlock ABI {abi} cannot keep files from being truncated; Linux 6.2 (ABI {LEAST_ABI}) is the least"
             )),
