@@ -10,7 +10,9 @@ fn timed_out(reply: &Reply, limit: u64) {
     assert_eq!(reply.cause(), Cause::TimedOut, "{:?}", reply.text());
     assert!(!reply.is_error(), "a limit that passes is no failed call");
     reply.holds(&format!("[timed out after {limit}ms]"));
-    assert!(reply.outcome().duration_ms >= limit, "{:?}", reply.outcome());
+    // SIGKILL follows after five seconds; beyond that is what a busy machine takes, not what somebody waited for.
+    let took = reply.outcome().duration_ms;
+    assert!((limit..limit + 20_000).contains(&took), "{:?}", reply.outcome());
 }
 
 #[test]

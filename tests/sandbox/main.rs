@@ -1,6 +1,6 @@
 //! The sandbox's cases that need no escalation: what a build may do inside, what nobody may do outside, and that an
-//! ordinary failure is no denial. Denial lines come with the observer: until then these tests assert codes, untouched
-//! victims and absent files.
+//! ordinary failure is no denial: codes, untouched victims and absent files. What is told of denials is the target
+//! `denials`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod builds;

@@ -84,7 +84,11 @@ fn t081_memory_and_processes_of_a_command_are_those_of_the_file() {
     let gap = layer["reason"].as_str().unwrap_or_default();
     let lacks = |what: &str| layer["state"] == "off" || gap.contains(what);
     match lacks("memory") {
-        true => assert!(gap.contains("memory"), "{gap}"),
+        true => {
+            assert!(gap.contains("memory"), "{gap}");
+            let reply = session.run("x=$(head -c 200000000 /dev/zero | tr '\\0' x); echo \"$x\"");
+            reply.exits(2).holds("cannot allocate");
+        }
         false => {
             let reply = session.run("x=$(head -c 200000000 /dev/zero | tr '\\0' x); echo \"$x\"");
             assert_eq!(reply.outcome().cause, Cause::OomKilled, "{reply:?}");
