@@ -107,6 +107,10 @@ fn calls(scale: Scale, side: &mut Side, tasks: usize) {
         listed.push(timed(|| side.sessions[0].tool("task_list", json!({}))));
         pause();
     }
+    for (session, task) in side.sessions.iter_mut().zip(running) {
+        session.request("task.kill", json!({"task": task}));
+        session.wait_for(&[task]);
+    }
     compare("`true` until its result", waited_for, tasks);
     compare("`true` in the background, until it is started", started, tasks);
     compare("`task_output`", read, tasks);
