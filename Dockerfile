@@ -15,6 +15,13 @@
 #   A container has its host's kernel, so that nothing in here can make up for it.
 # - A seccomp profile that allows landlock_create_ruleset, landlock_add_rule, landlock_restrict_self, seccomp, prctl,
 #   close_range, memfd_create, openat2, pidfd_open and pidfd_send_signal. Docker's and Podman's default profiles do.
+# - For the observer, which knows what was denied: process_vm_readv and pidfd_getfd as well. The default profiles allow the
+#   first; without the second sockets by path stay closed to commands, and all else is observed.
+# - For the namespaces (a private /tmp and /dev/shm, protected and hidden paths, the network `loopback`): unshare, mount, fsopen,
+#   fsconfig, fsmount, open_tree, move_mount, mount_setattr and setns. The default profiles allow them to a container with CAP_SYS_ADMIN only, so that a container
+#   has none of this as a rule: /tmp is refused to commands, nothing is protected, and a session that asks for deny_read or
+#   `loopback` is refused with the reason. A profile of your own (--security-opt seccomp=FILE) that allows these calls brings it
+#   back, where the host lets users make user namespaces.
 # - No capability, no device, no --privileged; --cap-drop ALL and --security-opt no-new-privileges are fine.
 # - /proc as engines mount it.
 # `docker exec brattice brattice doctor` says what of this is missing.

@@ -4,10 +4,12 @@
 //! What cannot be found out is refused. Which processes are supervisors is the [`Descent`]'s to
 //! know; answering the refused peer is `accept`'s.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::{fmt, io};
 
+use brattice_policy::sys;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, geteuid, pidfd_open};
 use tokio::net::UnixStream;
 
@@ -57,7 +59,7 @@ pub(crate) enum Refusal {
         pid: u32,
         /// The kernel's answer.
         #[source]
-        source: rustix::io::Errno,
+        source: Errno,
     },
     /// Its state, or that of a parent, cannot be read.
     #[error("cannot tell where process {pid} comes from")]
@@ -118,19 +120,19 @@ pub(super) fn judge(
         .filter(|pid| *pid != 0)
         .ok_or(Refusal::Invisible)?;
     let caller = Caller { pid, uid: credentials.uid() };
-    judge_process(pid, caller.uid, own, descent)?;
+    judge_process(stream, (pid, caller.uid), own, descent)?;
     Ok(caller)
 }
 
-/// Judges the process at the other end of a socket, as its credentials name it.
+/// Judges the process at the other end of a socket, whose credentials name this process and user.
 pub(crate) fn judge_process(
-    pid: u32,
-    uid: u32,
+    socket: impl AsFd,
+    (pid, uid): (u32, u32),
     own: &Process,
     descent: &dyn Descent,
 ) -> Result<(), Refusal> {
     same_user(pid, uid)?;
-    let pidfd = hold(pid)?;
+    let pidfd = hold_peer(socket, pid)?;
     let peer = match Process::read(pid) {
         Err(ProcessError::Gone { .. }) => return Err(Refusal::Gone { pid }),
         read => read.map_err(|source| Refusal::Unreadable { pid, source })?,
@@ -149,10 +151,20 @@ fn same_user(pid: u32, uid: u32) -> Result<(), Refusal> {
     if uid == own { Ok(()) } else { Err(Refusal::OtherUser { pid, uid, own }) }
 }
 
+/// Holds on to the peer itself; where the kernel cannot hand it over (before Linux 6.5), to whoever has its number now.
+fn hold_peer(socket: impl AsFd, pid: u32) -> Result<OwnedFd, Refusal> {
+    match sys::peer::pidfd(socket) {
+        Ok(pidfd) => Ok(pidfd),
+        Err(Errno::NOPROTOOPT) => hold(pid),
+        Err(Errno::SRCH | Errno::INVAL) => Err(Refusal::Gone { pid }),
+        Err(source) => Err(Refusal::NoPidfd { pid, source }),
+    }
+}
+
 fn hold(pid: u32) -> Result<OwnedFd, Refusal> {
     let raw = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Refusal::Invisible)?;
     pidfd_open(raw, PidfdFlags::empty()).map_err(|source| match source {
-        rustix::io::Errno::SRCH => Refusal::Gone { pid },
+        Errno::SRCH => Refusal::Gone { pid },
         source => Refusal::NoPidfd { pid, source },
     })
 }
@@ -224,5 +236,21 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(has_ended(&pidfd));
+    }
+
+    #[test]
+    fn what_is_held_is_the_peer_whoever_has_its_number_by_now() {
+        let scratch = crate::session::testing::Scratch::new();
+        let path = scratch.path("socket");
+        let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        let connect =
+            "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])";
+        let mut peer = Command::new("python3").args(["-c", connect]).arg(&path).spawn().unwrap();
+        let (socket, _) = listener.accept().unwrap();
+        peer.wait().unwrap();
+        // This process lives; the peer does not.
+        let held = hold_peer(&socket, std::process::id());
+        assert!(held.is_err() || held.is_ok_and(|pidfd| has_ended(&pidfd)));
+        assert!(!has_ended(&hold(std::process::id()).unwrap()));
     }
 }

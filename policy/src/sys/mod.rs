@@ -13,6 +13,7 @@ pub mod listener;
 pub mod lock;
 pub mod memory;
 pub mod namespace;
+pub mod peer;
 pub mod seccomp;
 pub mod signal;
 pub mod spawn;

@@ -74,7 +74,7 @@ fn is_daemon(socket: &OwnedFd) -> bool {
         return false;
     };
     let pid = peer.pid.as_raw_nonzero().get().cast_unsigned();
-    match server::judge_process(pid, peer.uid.as_raw(), &own, &Kin) {
+    match server::judge_process(socket, (pid, peer.uid.as_raw()), &own, &Kin) {
         Ok(()) => true,
         Err(refusal) => {
             tracing::warn!(%refusal, "whoever came to the supervisor is no daemon");
