@@ -61,7 +61,8 @@ impl From<OpenError> for RpcError {
             OpenError::NoDevice(_) => wire(ErrorCode::Refused, &error)
                 .hint("correct [session] devices in the configuration"),
             OpenError::Option(fault) => RpcError::new(ErrorCode::Invalid, fault.to_string()),
-            OpenError::Full { .. } => wire(ErrorCode::Busy, &error).hint("close a session"),
+            OpenError::Full { .. } => wire(ErrorCode::Busy, &error)
+                .hint("close one: session.list, or brattice session list, tells which there are"),
             OpenError::Folder(_) => wire(ErrorCode::Unavailable, &error).hint(NEEDS_ROOM),
             OpenError::Unrecorded(error) => RpcError::from(error),
             OpenError::Supervisor(_) | OpenError::Interrupted(_) => {

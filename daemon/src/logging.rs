@@ -41,6 +41,9 @@ pub(crate) fn start(format: LogFormat, level: Option<&OsStr>) -> Result<(), LogE
     let lines = tracing_subscriber::fmt()
         .with_writer(io::stderr)
         .with_env_filter(filter)
+        // A line that cannot be written (a full disk, a reader that is gone) is lost. Told on stderr, as by default, it would
+        // end the thread that logs: that is just where nothing can be written.
+        .log_internal_errors(false)
         .with_ansi(is_coloured);
     let started = match format {
         LogFormat::Text => tracing::subscriber::set_global_default(lines.finish()),

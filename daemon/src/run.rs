@@ -144,7 +144,7 @@ pub(crate) fn main() -> ExitCode {
         Ok(Ended::InOrder) => DaemonExit::Ended,
         Ok(Ended::AtOnce) => DaemonExit::Failed,
         Err(error) => {
-            eprintln!("bratticed: {}", chain(&error));
+            say(format_args!("{}", chain(&error)));
             error.exit()
         }
     };
@@ -157,7 +157,7 @@ fn manual() -> ExitCode {
     match page.render(&mut io::stdout()) {
         Ok(()) => ExitCode::from(DaemonExit::Ended.status()),
         Err(error) => {
-            eprintln!("bratticed: cannot write the manual page: {error}");
+            say(format_args!("cannot write the manual page: {error}"));
             ExitCode::from(DaemonExit::Failed.status())
         }
     }
@@ -212,12 +212,17 @@ fn start(arguments: &Arguments) -> Result<Ended, StartError> {
     runtime.block_on(serve(&state, locations, handed, (files, loaded), workers))
 }
 
+/// A line on stderr, where that can be written to: nothing else depends on it.
+fn say(line: std::fmt::Arguments<'_>) {
+    writeln!(io::stderr(), "bratticed: {line}").ok();
+}
+
 /// The runtime with all its threads. It panics where one of them cannot be started, and unwinding would wait for the others
 /// for ever: such a start ends at once, as any that fails.
 fn runtime() -> io::Result<Runtime> {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {
-        eprintln!("bratticed: cannot start the threads of the runtime");
+        say(format_args!("cannot start the threads of the runtime"));
         std::process::exit(DaemonExit::Failed.status().into());
     }));
     let built = Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build();

@@ -155,3 +155,14 @@ fn t042_a_read_only_state_folder_costs_running_tasks_nothing() {
     assert_eq!(ended(&session, &told), (Cause::Exited, Some(7), None));
     assert_eq!(session.task(&told).status, TaskStatus::Completed);
 }
+
+/// What a daemon says where nobody can hear it is lost, and nothing else is.
+#[test]
+fn a_log_that_cannot_be_written_costs_its_lines_alone() {
+    let words = ["sh", "-c", "exec {} 2>/dev/full"];
+    let world = World::builder().wrapper(&words).start();
+    for _ in 0..3 {
+        world.session("workspace-write").open().run("echo hi").exits(0).says("hi");
+    }
+    world.finish();
+}

@@ -28,7 +28,7 @@ fn it_bounds_the_users_file_and_the_session() {
 
 #[test]
 fn one_that_is_narrowed_holds_for_what_starts_in_open_sessions() {
-    let world =
+    let mut world =
         with_operator(World::builder(), "[ceiling]\nmax_mode = \"workspace-write\"\n").start();
     let path = operators(&root(&world));
     let session = world.session("workspace-write").open();
@@ -49,12 +49,19 @@ fn one_that_is_narrowed_holds_for_what_starts_in_open_sessions() {
     session.end(running).exits(0);
     assert!(world.ws().join("two").exists(), "what ran kept what it had");
 
+    // A wider one widens nothing that is open, not even for the next daemon.
     write(&path, "");
     operator(&world, "daemon.reload").unwrap();
-    session.run("touch four").exits(0);
-    let error =
-        session.request("session.update", json!({"mode": "danger-full-access"})).unwrap_err();
-    assert!(error.is(ErrorCode::Refused), "a wider one widens nothing that is open: {error:?}");
+    let id = session.id().to_owned();
+    let stays = |session: &brattice_tests::Session| {
+        session.run("touch four").exits(1);
+        let wider = session.request("session.update", json!({"mode": "workspace-write"}));
+        assert!(wider.unwrap_err().is(ErrorCode::Refused));
+    };
+    stays(&session);
+    world.restart();
+    stays(&world.resume(&id).open());
+    world.session("danger-full-access").open().run("touch five").exits(0);
     world.finish();
 }
 

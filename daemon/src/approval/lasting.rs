@@ -61,7 +61,17 @@ pub(super) async fn ask(
     let left = desk.left(session.id(), like, &subject);
     let (request, lasting) = match left {
         Some(left) => left,
-        None => open(session, call.id(), question, like)?,
+        None => {
+            // It may have been answered since this call looked: what was is remembered before the question goes.
+            let recalled = match ask::recalled(session, call.id(), &subject)? {
+                None => granted(session, call, &subject, like)?,
+                recalled => recalled,
+            };
+            match recalled {
+                Some(permit) => return Ok(permit),
+                None => open(session, call.id(), question, like)?,
+            }
+        }
     };
     let (mut end, mut latest) = (lasting.end, lasting.latest.subscribe());
     lasting.latest.send_replace(call.id().clone());

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use brattice_policy::{Approval, Mode};
+use serde::{Deserialize, Serialize};
 
 /// The bounds of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,9 +30,38 @@ impl Bounds {
     }
 }
 
-/// The bounds of all sessions of a daemon, by the configuration that holds now.
+/// Bounds that change: those of all sessions of a daemon, by the configuration that holds now, and a session's own, which only
+/// become narrower.
 #[derive(Debug)]
 pub(super) struct Ceiling(RwLock<Bounds>);
+
+/// Whether something has become narrower.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Narrowed {
+    Yes,
+    No,
+}
+
+/// The bounds of a session on disk.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct SavedBounds {
+    max_mode: Mode,
+    approval: Approval,
+    deny_read: Vec<PathBuf>,
+}
+
+impl From<&Bounds> for SavedBounds {
+    fn from(bounds: &Bounds) -> Self {
+        let Bounds { mode: max_mode, approval, ref deny_read } = *bounds;
+        SavedBounds { max_mode, approval, deny_read: deny_read.to_vec() }
+    }
+}
+
+impl From<SavedBounds> for Bounds {
+    fn from(SavedBounds { max_mode, approval, deny_read }: SavedBounds) -> Self {
+        Bounds { mode: max_mode, approval, deny_read: deny_read.into() }
+    }
+}
 
 impl Ceiling {
     pub(super) fn new(bounds: Bounds) -> Self {
@@ -40,6 +70,19 @@ impl Ceiling {
 
     pub(super) fn now(&self) -> Bounds {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Keeps the narrower of what is and this. What is wider later does not widen it again.
+    pub(super) fn narrow(&self, to: &Bounds) -> Narrowed {
+        let mut now = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let narrower = now.and(to);
+        match *now == narrower {
+            true => Narrowed::No,
+            false => {
+                *now = narrower;
+                Narrowed::Yes
+            }
+        }
     }
 
     pub(super) fn set(&self, bounds: Bounds) {

@@ -22,6 +22,7 @@ use crate::server::Connection;
 use crate::toolset::{OptionFault, SessionFacts, Toolset};
 use crate::workers::{Interrupted, Lane};
 
+use super::ceiling::Ceiling;
 use super::folder::{FolderError, SessionFolder};
 use super::grounds::Grounds;
 use super::layers;
@@ -235,7 +236,7 @@ fn prepare(
         options,
         variables,
         folder,
-        ceiling: grounds.ceiling.clone(),
+        ceiling: Ceiling::new(grounds.ceiling.clone()),
         escalation: defaults.escalation,
         settings,
         opened,

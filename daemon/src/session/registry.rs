@@ -19,7 +19,7 @@ use crate::question::{self, Attendance};
 use crate::server::{Connection, ConnectionId, Descent};
 
 use super::calls::Budget;
-use super::ceiling::Ceiling;
+use super::ceiling::{Ceiling, Narrowed};
 use super::grounds::Grounds;
 use super::open::{self, OpenError};
 use super::owner::{Asker, Resume};
@@ -239,15 +239,22 @@ impl Registry {
     }
 
     /// Opens sessions by this configuration. Those that are open keep theirs, but for a narrower ceiling; so does their most.
+    /// Blocks: what becomes narrower is written down.
     pub(crate) fn reconfigure(&self, configuration: Configuration, files: &ConfigurationFiles) {
         let mut current = self.grounds.write().unwrap_or_else(PoisonError::into_inner);
         let mut grounds = current.reconfigured(configuration, files);
         grounds.limits.max_sessions = current.limits.max_sessions;
         let open: Vec<_> = self.all().into_iter().map(|open| (open.latitude(), open)).collect();
-        self.shared.ceiling.set(grounds.ceiling.clone());
+        let ceiling = grounds.ceiling.clone();
+        self.shared.ceiling.set(ceiling.clone());
         *current = Arc::new(grounds);
+        drop(current);
         for (before, session) in open {
+            let narrowed = session.setup.ceiling.narrow(&ceiling);
             session.heed(before, Actor::Operator);
+            if narrowed == Narrowed::Yes {
+                session.save();
+            }
         }
     }
 

@@ -34,6 +34,7 @@ use crate::toolset::{SessionFacts, Toolset};
 use crate::workers::{Interrupted, Lane};
 
 use super::background::task_finished;
+use super::ceiling::{Bounds, Ceiling};
 use super::denials::denial_events;
 use super::folder::{FolderError, Liveness, SessionFolder};
 use super::grounds::Grounds;
@@ -361,10 +362,13 @@ fn setup(
         more,
         approval,
         plan: _,
+        ceiling,
     } = saved;
+    let ceiling =
+        ceiling.map_or(grounds.ceiling.clone(), |saved| Bounds::from(saved).and(&grounds.ceiling));
     open::disable(&mut options, &grounds.disable);
     let toolset = Toolset::of(toolset);
-    profile.mode = profile.mode.min(grounds.ceiling.mode);
+    profile.mode = profile.mode.min(ceiling.mode);
     profile.temp = folder.temp();
     let settings = settings::of_saved(&grounds.settings, &profile, approval, toolset.name);
     let facts = SessionFacts { session: &id, options: &options, home: &grounds.home };
@@ -378,7 +382,7 @@ fn setup(
         options,
         variables,
         folder,
-        ceiling: grounds.ceiling.clone(),
+        ceiling: Ceiling::new(ceiling),
         escalation: grounds.defaults.escalation,
         settings,
         opened,

@@ -12,6 +12,8 @@ use brattice_protocol::session::{Options, ToolsetName};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::ceiling::SavedBounds;
+use super::session::{Intake, Session};
 use crate::exec::spec::Timestamp;
 use crate::regular;
 
@@ -55,6 +57,9 @@ pub(super) struct SavedSession {
     /// Whether it only plans.
     #[serde(default)]
     pub(super) plan: bool,
+    /// What it does not go beyond, whatever the next daemon lets others do.
+    #[serde(default)]
+    pub(super) ceiling: Option<SavedBounds>,
     /// When it was opened.
     pub(super) opened: Timestamp,
     /// What a newer version has written besides.
@@ -83,6 +88,20 @@ impl SavedSession {
                 Ok(None)
             }
             Err(error) => Err(error),
+        }
+    }
+}
+
+impl Session {
+    /// Writes down how it stands. Where that fails the next daemon takes it for what was written last. Blocks.
+    pub(super) fn save(&self) {
+        let _saving = self.saving.blocking_lock();
+        if self.intake() == Intake::Closing {
+            return;
+        }
+        let standing = self.standing().clone();
+        if let Err(error) = self.setup.saved(&standing).write(self.setup.folder.path()) {
+            tracing::error!(session = %self.id(), %error, "how the session stands is not on record");
         }
     }
 }
@@ -136,6 +155,7 @@ mod tests {
             options: Options::default(),
             approval: Approval::Never,
             plan: true,
+            ceiling: None,
             opened: Timestamp(5),
             more: Map::new(),
         }

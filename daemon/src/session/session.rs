@@ -27,7 +27,7 @@ use crate::toolset::{SessionTools, Toolset};
 use super::attention::Attention;
 use super::background::News;
 use super::calls::{Budget, Calls};
-use super::ceiling::Bounds;
+use super::ceiling::{Ceiling, SavedBounds};
 use super::command::StartError;
 use super::denials::DenialStore;
 use super::files::FileWorkers;
@@ -65,8 +65,8 @@ pub(crate) struct Setup {
     pub(super) variables: Vec<(String, String)>,
     /// Its folder.
     pub(super) folder: SessionFolder,
-    /// What it does not go beyond.
-    pub(super) ceiling: Bounds,
+    /// What it does not go beyond: what it was opened under, and what has been narrowed since.
+    pub(super) ceiling: Ceiling,
     /// What an escalation needs.
     pub(super) escalation: Escalation,
     /// Its settings, with where each comes from.
@@ -93,6 +93,7 @@ impl Setup {
             options: self.options.clone(),
             approval,
             plan: planning.is_on(),
+            ceiling: Some(SavedBounds::from(&self.ceiling.now())),
             opened: self.opened,
             more: self.more.clone(),
         }

@@ -55,7 +55,7 @@ impl Session {
 
     /// What it does not go beyond now.
     pub(super) fn ceiling(&self) -> Bounds {
-        self.setup.ceiling.and(&self.shared.ceiling.now())
+        self.setup.ceiling.now().and(&self.shared.ceiling.now())
     }
 
     /// How what starts now stands: as it is set, unless it plans or the ceiling was narrowed since. Every mode that
