@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use crate::approval::Desk;
 use crate::configuration::{Configuration, ConfigurationFiles};
 use crate::question::{self, Attendance};
-use crate::server::{Connection, ConnectionId, Descent};
+use crate::server::{Connection, ConnectionId};
 
 use super::calls::Budget;
 use super::ceiling::{Ceiling, Narrowed};
@@ -44,7 +44,7 @@ pub(crate) struct Registry {
     places: Arc<Semaphore>,
     /// Held, shared, by whoever closes a session: a daemon that ends waits for that.
     pub(super) closing: tokio::sync::RwLock<()>,
-    shared: Shared,
+    pub(super) shared: Shared,
 }
 
 /// What all sessions have together.
@@ -392,11 +392,5 @@ impl Registry {
     /// A copy, so that no shard is locked while something is done with the sessions.
     pub(super) fn all(&self) -> Vec<Arc<Session>> {
         self.sessions.iter().map(|entry| entry.value().clone()).collect()
-    }
-}
-
-impl Descent for Registry {
-    fn is_supervisor(&self, pid: u32) -> bool {
-        self.shared.supervisors.contains(pid)
     }
 }

@@ -7,6 +7,9 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::registry::Registry;
+use crate::server::Descent;
+
 /// The supervisors that live.
 #[derive(Debug, Default)]
 pub(super) struct Supervisors(Mutex<HashSet<u32>>);
@@ -33,6 +36,12 @@ impl Supervisors {
 
     fn pids(&self) -> MutexGuard<'_, HashSet<u32>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Descent for Registry {
+    fn is_supervisor(&self, pid: u32) -> bool {
+        self.shared.supervisors.contains(pid)
     }
 }
 
