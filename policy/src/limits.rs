@@ -18,7 +18,7 @@ pub struct Limits {
     /// `RLIMIT_NOFILE` of a command.
     pub open_files: u64,
     /// Bytes of memory of a command; what outgrows it is ended. Where its control group does not have the controller: of each of
-    /// its processes, to which more is refused.
+    /// its processes, to which more is refused; but for the default, which is a group's alone.
     pub memory: Option<u64>,
     /// Processes and threads of a command; one more is refused to it. Where its control group has the controller.
     pub pids: Option<u64>,

@@ -319,8 +319,8 @@ pub fn layer(found: &Result<[(Controller, Standing); 3], Unavailable>) -> Layer 
     let standings = match found {
         Err(unavailable) => {
             let reason = format!(
-                "{unavailable}: processes and CPU of a command are not limited, its memory for each process alone, and it is \
-                 ended by signals alone; {}",
+                "{unavailable}: processes and CPU of a command are not limited, its memory for each process and where \
+                 [limits] memory is set, and it is ended by signals alone; {}",
                 unavailable.remedy()
             );
             return Layer::with(LayerName::Cgroup, LayerState::Off, reason);
@@ -338,7 +338,7 @@ pub fn layer(found: &Result<[(Controller, Standing); 3], Unavailable>) -> Layer 
         *controller == Controller::Memory && *standing != Standing::Enabled
     };
     if standings.iter().any(lacks) {
-        reason.push_str("; memory is limited for each process alone");
+        reason.push_str("; memory is limited for each process where [limits] memory is set");
     }
     Layer::with(LayerName::Cgroup, LayerState::Partial, reason)
 }

@@ -88,10 +88,12 @@ pub(super) struct Setup {
 }
 
 impl Setup {
-    /// What each process of a command is held to, beside what its control group holds the command to.
+    /// What each process of a command is held to, beside what its control group holds the command to. The default memory is
+    /// a group's alone: sanitizers map terabytes that count for `RLIMIT_DATA`, and would die at their start.
     fn process_limits(&self) -> ProcessLimits {
         let is_held = self.groups.as_ref().is_some_and(Tree::limits_memory);
-        let data = self.limits.memory.filter(|_| !is_held);
+        let is_default = self.limits.memory == Limits::default().memory;
+        let data = self.limits.memory.filter(|_| !is_held && !is_default);
         ProcessLimits { open_files: self.limits.open_files, data }
     }
 }

@@ -141,7 +141,7 @@ fn a_controller_that_commands_lack_is_named_with_what_to_do() {
         Some(
             "commands have control groups, but without limits on memory, pids (cgroup v1 has it on this machine; boot \
              with systemd.unified_cgroup_hierarchy=1 or cgroup_no_v1=all) and cpu (not offered here; add Delegate=cpu \
-             memory pids to the unit); memory is limited for each process alone"
+             memory pids to the unit); memory is limited for each process where [limits] memory is set"
         )
     );
 }
